@@ -1,0 +1,261 @@
+"""The embedded store: one SQLite file, many readers, one writer at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+
+from kip.backends import ids
+from kip.backends.base import Authorship, Change, Concept, Element, Hit, Link, Page, TextSearch, Triple
+from kip.backends.sqlite_rows import (
+    CONCEPT_COLUMNS,
+    LINK_COLUMNS,
+    Row,
+    bind,
+    concept_of,
+    decode,
+    link_of,
+    make_cursor,
+    read_cursor,
+)
+from kip.backends.sqlite_schema import connect, mapped_errors, prepare
+from kip.backends.sqlite_search import SearchIndex
+from kip.backends.sqlite_write import write_changes
+from kip.compile.sql import compile_query
+from kip.compile.statement import ParameterTypes, Statement, parameter_types, parameter_value
+from kip.errors import KipError
+from kip.plan import algebra as op
+from kip.values import Json, dumps
+
+_CACHED_STATEMENTS = 512
+_PROGRESS_STEPS = 20_000
+
+
+class SqliteBackend:
+    """A store in the file ``path``, or in memory for ``":memory:"``.
+
+    Args:
+        path: the file; made when missing.
+        time_limit: seconds that one command may run, or wait for a lock, before it ends in KIP_4001.
+
+    Raises KIP_4003 when the file is no kip store, was written by a newer version, or cannot be opened.
+    """
+
+    def __init__(self, path: str, *, time_limit: float = 30.0) -> None:
+        self._path = path
+        self._time_limit = time_limit
+        self._lock = threading.RLock()
+        self._local = threading.local()
+        self._readers: list[apsw.Connection] = []
+        self._statements: OrderedDict[tuple[Any, ...], Statement] = OrderedDict()
+        self._closed = False
+        with mapped_errors():
+            self._writer = connect(path, time_limit=time_limit)
+            prepare(self._writer)
+
+    def ensure_space(self, space: str) -> bool:
+        """Make the space if it is missing; True when it was."""
+        with self._lock, mapped_errors():
+            self._writer.execute("INSERT INTO space (name) VALUES (?) ON CONFLICT DO NOTHING", (space,))
+            return self._writer.changes() == 1
+
+    @contextmanager
+    def reading(self, space: str) -> Generator[SqliteReader]:
+        """A snapshot of one space. Raises KIP_3002 for a space that does not exist, KIP_400x for failures."""
+        if self._path == ":memory:":
+            # One connection holds the whole store, so readers take turns with the writer.
+            with self._lock, mapped_errors(), self._bounded(self._writer):
+                yield SqliteReader(self, self._writer, space)
+            return
+        connection = self._reader()
+        with mapped_errors(), self._bounded(connection):
+            connection.execute("BEGIN")
+            try:
+                yield SqliteReader(self, connection, space)
+            finally:
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def writing(self, space: str) -> Generator[SqliteWriter]:
+        """A transaction on one space: durable when the block ends normally, undone on any exception."""
+        with self._lock, mapped_errors():
+            self._check_open()
+            self._writer.execute("BEGIN IMMEDIATE")
+            try:
+                with self._bounded(self._writer):
+                    writer = SqliteWriter(self, self._writer, space)
+                    yield writer
+                self._writer.execute("ROLLBACK" if writer.discarded else "COMMIT")
+            finally:
+                if not self._writer.get_autocommit():
+                    self._writer.execute("ROLLBACK")
+
+    def close(self) -> None:
+        """Close all connections; further use raises KIP_4003."""
+        with self._lock:
+            self._closed = True
+            for connection in (*self._readers, self._writer):
+                connection.close()
+
+    def statement(self, query: op.Query, types: ParameterTypes, position: tuple[bool, ...] | None) -> Statement:
+        """The compiled query, from the cache where it is there."""
+        identity = (query.identity, types, position)
+        found = self._statements.get(identity)
+        if found is None:
+            found = compile_query(query, types, position)
+            self._statements[identity] = found
+            if len(self._statements) > _CACHED_STATEMENTS:
+                self._statements.popitem(last=False)
+        return found
+
+    def _reader(self) -> apsw.Connection:
+        self._check_open()
+        connection = getattr(self._local, "connection", None)
+        if connection is None:
+            with self._lock, mapped_errors():
+                connection = connect(self._path, read_only=True, time_limit=self._time_limit)
+                self._readers.append(connection)
+            self._local.connection = connection
+        return connection
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise KipError("KIP_4003", "the store is closed", hint="Open it again.")
+
+    @contextmanager
+    def _bounded(self, connection: apsw.Connection) -> Generator[None]:
+        """Interrupts the connection when the block runs past the time limit."""
+        end = time.monotonic() + self._time_limit
+        connection.set_progress_handler(lambda: time.monotonic() > end, _PROGRESS_STEPS)
+        try:
+            yield
+        finally:
+            connection.set_progress_handler(None)
+
+
+class SqliteReader:
+    """Implements :class:`kip.backends.base.Reader`."""
+
+    def __init__(self, backend: SqliteBackend, connection: apsw.Connection, space: str) -> None:
+        self._backend = backend
+        self._connection = connection
+        found = self._rows("SELECT number, schema_version FROM space WHERE name = ?", (space,))
+        if not found:
+            raise KipError("KIP_3002", f"the space {space!r} does not exist", hint="Open it once for writing.")
+        self._space, self._schema_version = found[0]
+
+    def _rows(self, sql: str, bindings: Sequence[Any] = ()) -> list[Row]:
+        return self._connection.execute(sql, bindings).fetchall()
+
+    def find(self, query: op.Query, parameters: Mapping[str, Json]) -> Page:
+        types = parameter_types(query.parameters, parameters)
+        place: list[Any] | None = None
+        if query.cursor is not None:
+            place = read_cursor(parameter_value(query.cursor, parameters), query.fingerprint)
+        statement = self._backend.statement(query, types, None)
+        if place is not None:
+            if len(place) != statement.position_width:
+                raise KipError("KIP_1001", "the cursor does not fit this query", hint="Use CURSOR together with LIMIT.")
+            statement = self._backend.statement(query, types, tuple(_nulls(place, statement.sort_widths)))
+        bindings = [self._space, *(bind(binding, parameters) for binding in statement.bindings)]
+        if place is not None:
+            bindings.extend(value for value in place if value is not None)
+        rows = self._rows(statement.text, bindings)
+        cursor = None
+        if query.limit is not None:
+            limit = parameter_value(query.limit, parameters)
+            assert isinstance(limit, int)
+            if len(rows) > limit:
+                rows = rows[:limit]
+                cursor = make_cursor(query.fingerprint, rows[-1][len(rows[-1]) - statement.position_width :])
+        return Page([decode(row, statement) for row in rows], cursor)
+
+    def schema_version(self) -> int:
+        return self._schema_version
+
+    def concepts(self, identities: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Concept]:
+        listed = dumps([list(identity) for identity in identities])
+        rows = self._rows(
+            f"SELECT {CONCEPT_COLUMNS} FROM json_each(?2) AS wanted CROSS JOIN concept AS c "
+            "ON c.space = ?1 AND c.type = wanted.value ->> 0 AND c.name = wanted.value ->> 1",
+            (self._space, listed),
+        )
+        return {(concept.type, concept.name): concept for concept in map(concept_of, rows)}
+
+    def elements(self, ids_: Iterable[str]) -> dict[str, Element]:
+        wanted = set(ids_)
+        concepts = self._by_key("concept", CONCEPT_COLUMNS, [k for k in map(ids.concept_key, wanted) if k is not None])
+        links = self._by_key("link", LINK_COLUMNS, [k[0] for k in map(ids.link_key, wanted) if k is not None])
+        found: list[Element] = [*map(concept_of, concepts), *map(link_of, links)]
+        return {element.id: element for element in found if element.id in wanted}
+
+    def _by_key(self, table: str, columns: str, keys: list[int]) -> list[Row]:
+        if not keys:
+            return []
+        alias = table[0]
+        return self._rows(
+            f"SELECT {columns} FROM json_each(?2) AS wanted CROSS JOIN {table} AS {alias} "
+            f"ON {alias}.key = wanted.value WHERE {alias}.space = ?1",
+            (self._space, dumps(list(keys))),
+        )
+
+    def links(self, triples: Iterable[Triple]) -> dict[Triple, Link]:
+        wanted: list[Json] = [
+            [ids.element_key(subject), name, ids.element_key(target)] for subject, name, target in triples
+        ]
+        rows = self._rows(
+            f"SELECT {LINK_COLUMNS} FROM json_each(?2) AS wanted CROSS JOIN link AS l ON l.space = ?1 "
+            "AND l.subject = wanted.value ->> 0 AND l.predicate = wanted.value ->> 1 AND l.object = wanted.value ->> 2",
+            (self._space, dumps(wanted)),
+        )
+        return {(link.subject, link.predicate, link.object): link for link in map(link_of, rows)}
+
+    def incident(self, ids_: Iterable[str]) -> list[Link]:
+        keys = dumps([key for key in map(ids.element_key, ids_) if key is not None])
+        rows = self._rows(
+            f"SELECT {LINK_COLUMNS} FROM link AS l WHERE l.space = ?1 AND l.key IN ("
+            "SELECT s.key FROM json_each(?2) AS wanted CROSS JOIN link AS s ON s.subject = wanted.value UNION "
+            "SELECT o.key FROM json_each(?2) AS wanted CROSS JOIN link AS o ON o.object = wanted.value) ORDER BY l.key",
+            (self._space, keys),
+        )
+        return [link_of(row) for row in rows]
+
+    def search(self, search: TextSearch) -> list[Hit]:
+        return SearchIndex(self._connection, self._space).find(search)
+
+
+def _nulls(place: list[Any], widths: tuple[int, ...]) -> Iterator[bool]:
+    """Whether each sort column's value in a cursor is null; a column is one cell wide, or rank and value."""
+    at = 0
+    for width in widths:
+        yield place[at] is None
+        at += width
+
+
+class SqliteWriter(SqliteReader):
+    """Implements :class:`kip.backends.base.Writer`."""
+
+    def __init__(self, backend: SqliteBackend, connection: apsw.Connection, space: str) -> None:
+        super().__init__(backend, connection, space)
+        self.discarded = False
+
+    def allocate(self, concepts: int, predicates: Sequence[str]) -> tuple[list[str], list[str]]:
+        total = concepts + len(predicates)
+        end = self._rows("UPDATE store SET value = value + ? WHERE key = 'next_key' RETURNING value", (total,))[0][0]
+        first = end - total
+        concept_ids = [ids.concept_id(2 * (first + number)) for number in range(concepts)]
+        start = first + concepts
+        return concept_ids, [ids.link_id(2 * (start + n) + 1, predicate) for n, predicate in enumerate(predicates)]
+
+    def apply(self, changes: Sequence[Change], authorship: Authorship) -> None:
+        write_changes(self._connection, self._space, changes, authorship)
+
+    def discard(self) -> None:
+        """Make the transaction end without effect (dry run)."""
+        self.discarded = True

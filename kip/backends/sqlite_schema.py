@@ -1,0 +1,203 @@
+"""Tables, connection settings, functions and error mapping of the SQLite store."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+
+from kip.compile.pattern import compiled_pattern
+from kip.errors import KipError
+from kip.values import compare, dumps, loads
+
+FORMAT = 1
+"""Format number of the file (decision 15)."""
+
+TABLES = """
+CREATE TABLE store (key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE space (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, schema_version INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE concept (
+    key INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, type TEXT NOT NULL, name TEXT NOT NULL,
+    attributes BLOB NOT NULL, metadata BLOB NOT NULL,
+    version INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX concept_identity ON concept (space, type, name);
+CREATE INDEX concept_by_name ON concept (space, name);
+CREATE INDEX concept_by_type ON concept (space, type);
+CREATE TABLE link (
+    key INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space,
+    subject INTEGER NOT NULL, predicate TEXT NOT NULL, object INTEGER NOT NULL,
+    attributes BLOB NOT NULL, metadata BLOB NOT NULL,
+    version INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX link_identity ON link (subject, predicate, object, space);
+CREATE INDEX link_by_object ON link (object, predicate, subject, space);
+CREATE INDEX link_by_predicate ON link (space, predicate, subject, object);
+CREATE TABLE revision (
+    sequence INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, element INTEGER NOT NULL,
+    version INTEGER NOT NULL, before TEXT,
+    actor TEXT NOT NULL, session TEXT, reason TEXT, at TEXT NOT NULL
+) STRICT;
+CREATE INDEX revision_by_element ON revision (space, element, sequence);
+CREATE VIRTUAL TABLE search USING fts5 (
+    tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+CREATE VIRTUAL TABLE search_terms USING fts5vocab (search, 'row');
+"""
+
+
+def connect(path: str, *, read_only: bool = False, time_limit: float) -> apsw.Connection:
+    """A configured connection. ``time_limit`` is in seconds: both for one statement and for waiting on a lock."""
+    flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    connection = apsw.Connection(path, flags=flags)
+    connection.set_busy_timeout(int(time_limit * 1000))
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    if not read_only and path != ":memory:":
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+    _register(connection)
+    return connection
+
+
+def prepare(connection: apsw.Connection) -> None:
+    """Create the tables in an empty file; refuse a file that a newer version of kip wrote (KIP_4003)."""
+    with connection:
+        found = connection.pragma("user_version")
+        assert isinstance(found, int)
+        if found == FORMAT:
+            return
+        if found > FORMAT:
+            raise KipError(
+                "KIP_4003",
+                f"the store has format {found}, this version of kip reads up to {FORMAT}",
+                hint="Open it with the newer version of kip.",
+            )
+        if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+            raise KipError("KIP_4003", "the file is a SQLite database, but not a kip store", hint="Give another path.")
+        connection.execute(TABLES)
+        connection.execute("INSERT INTO store (key, value) VALUES ('next_key', 1)")
+        connection.execute(f"PRAGMA user_version = {FORMAT:d}")
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+
+def _regex(*arguments: Any) -> int | None:
+    text, pattern = arguments
+    if text is None or pattern is None:
+        return None
+    return int(compiled_pattern(pattern).search(text) is not None)
+
+
+def _ends_with(*arguments: Any) -> int | None:
+    text, suffix = arguments
+    return None if text is None or suffix is None else int(text.endswith(suffix))
+
+
+class _Fold:
+    """An aggregate over JSON texts; NULL and JSON null take no part."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def step(self, *arguments: Any) -> None:
+        (text,) = arguments
+        if text is not None and text != "null":
+            self.values.append(loads(text))
+
+
+class _Numbers(_Fold):
+    def numbers(self) -> list[int | float]:
+        return [value for value in self.values if isinstance(value, (int, float)) and not isinstance(value, bool)]
+
+    def total(self) -> int | float:
+        """Exact for integers, correctly rounded for floats, whatever the order of rows."""
+        numbers = self.numbers()
+        return sum(numbers) if all(isinstance(number, int) for number in numbers) else math.fsum(numbers)
+
+
+class _Sum(_Numbers):
+    def final(self) -> str | None:
+        return json.dumps(self.total()) if self.numbers() else None
+
+
+class _Average(_Numbers):
+    def final(self) -> str | None:
+        numbers = self.numbers()
+        return json.dumps(self.total() / len(numbers)) if numbers else None
+
+
+class _Extreme(_Fold):
+    """Keeps the least or the greatest value in the order across types."""
+
+    sign = 1
+
+    def step(self, *arguments: Any) -> None:
+        (text,) = arguments
+        if text is None or text == "null":
+            return
+        value = loads(text)
+        if not self.values or self.sign * compare(value, self.values[0]) < 0:
+            self.values = [value]
+
+    def final(self) -> str | None:
+        return dumps(self.values[0]) if self.values else None
+
+
+class _Greatest(_Extreme):
+    sign = -1
+
+
+def _register(connection: apsw.Connection) -> None:
+    connection.create_scalar_function("kip_regex", _regex, 2, deterministic=True)
+    connection.create_scalar_function("kip_ends_with", _ends_with, 2, deterministic=True)
+    folds: tuple[tuple[str, Any], ...] = (
+        ("kip_sum", _Sum),
+        ("kip_avg", _Average),
+        ("kip_min", _Extreme),
+        ("kip_max", _Greatest),
+    )
+    for name, fold in folds:
+        connection.create_aggregate_function(name, fold, 1)
+
+
+# --- errors -------------------------------------------------------------------------------------
+
+_CODES: tuple[tuple[type[apsw.Error], str, str, str | None], ...] = (
+    (apsw.BusyError, "KIP_4001", "another writer held the store for too long", "Retry."),
+    (apsw.LockedError, "KIP_4001", "another writer held the store for too long", "Retry."),
+    (apsw.InterruptError, "KIP_4001", "the command ran longer than the time limit", None),
+    (apsw.FullError, "KIP_4002", "the disk is full; nothing was written", "Free some space and retry."),
+    (apsw.NoMemError, "KIP_4002", "the store ran out of memory", None),
+    (apsw.TooBigError, "KIP_4002", "a value or statement is larger than the store can hold", None),
+    (apsw.ConstraintError, "KIP_3003", "the write would break a uniqueness constraint", None),
+    (apsw.ReadOnlyError, "KIP_4003", "the store cannot be written to", "Check the permissions of the file."),
+    (apsw.CantOpenError, "KIP_4003", "the store cannot be opened", "Check that the path exists and may be read."),
+    (apsw.PermissionsError, "KIP_4003", "the store cannot be opened", "Check the permissions of the file."),
+    (apsw.NotADBError, "KIP_4003", "the file is not a kip store", "Give another path."),
+    (apsw.CorruptError, "KIP_4003", "the store is damaged", "Restore a backup."),
+    (apsw.IOError, "KIP_4003", "reading or writing the store failed", "Check the disk."),
+    (apsw.Error, "KIP_4003", "the store failed", None),
+)
+
+
+def kip_error(error: apsw.Error) -> KipError:
+    """The KIP error of a driver error; none of its text is passed on."""
+    code, message, hint = next((row[1], row[2], row[3]) for row in _CODES if isinstance(error, row[0]))
+    return KipError(code, message, hint=hint)
+
+
+@contextmanager
+def mapped_errors() -> Generator[None]:
+    """Turns every driver exception inside into a KipError."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise kip_error(error) from error

@@ -1,0 +1,103 @@
+"""Applies changes to the SQLite store: elements, search index and revision log, one statement a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import apsw
+
+from kip.backends import ids
+from kip.backends.base import Authorship, Change, Concept, Element, Link
+from kip.backends.sqlite_search import SearchIndex
+from kip.errors import KipError
+from kip.values import dumps
+
+_DEFINITIONS = ("$ConceptType", "$PropositionType")
+
+
+def write_changes(connection: apsw.Connection, space: int, changes: Sequence[Change], authorship: Authorship) -> None:
+    """Write all changes; raises KIP_3005 when an element is not in its ``before`` state any more."""
+    if not changes:
+        return
+    # Removals come first and creations last, so that no identity is taken twice on the way.
+    _delete(connection, [change.before for change in changes if change.after is None and change.before is not None])
+    _update(connection, [(c.before, c.after) for c in changes if c.before is not None and c.after is not None])
+    _insert(connection, space, [c.after for c in changes if c.before is None and c.after is not None])
+    SearchIndex(connection, space).update(changes)
+    _log(connection, space, changes, authorship)
+    if any(isinstance(change.element, Concept) and change.element.type in _DEFINITIONS for change in changes):
+        connection.execute("UPDATE space SET schema_version = schema_version + 1 WHERE number = ?", (space,))
+
+
+def _key(element: Element) -> int:
+    key = ids.element_key(element.id)
+    assert key is not None
+    return key
+
+
+def _checked(connection: apsw.Connection, sql: str, rows: list[tuple[Any, ...]]) -> None:
+    """Run a guarded statement for every row; each must change exactly one element."""
+    if not rows:
+        return
+    before = connection.total_changes()
+    connection.executemany(sql, rows).fetchall()
+    if connection.total_changes() - before != len(rows):
+        raise KipError("KIP_3005", "an element was changed by someone else in the meantime")
+
+
+def _delete(connection: apsw.Connection, elements: list[Element]) -> None:
+    for table, is_link in (("link", True), ("concept", False)):
+        rows = [(_key(element), element.version) for element in elements if isinstance(element, Link) == is_link]
+        _checked(connection, f"DELETE FROM {table} WHERE key = ? AND version = ?", rows)
+
+
+def _body(element: Element) -> tuple[Any, ...]:
+    return dumps(element.attributes), dumps(element.metadata), element.version, element.created_at, element.updated_at
+
+
+def _update(connection: apsw.Connection, pairs: list[tuple[Element, Element]]) -> None:
+    common = "attributes = jsonb(?), metadata = jsonb(?), version = ?, created_at = ?, updated_at = ?"
+    concepts = [(*_body(after), _key(after), before.version) for before, after in pairs if isinstance(after, Concept)]
+    _checked(connection, f"UPDATE concept SET {common} WHERE key = ? AND version = ?", concepts)
+    links = [
+        (*_body(after), ids.element_key(after.subject), ids.element_key(after.object), _key(after), before.version)
+        for before, after in pairs
+        if isinstance(after, Link)
+    ]
+    _checked(connection, f"UPDATE link SET {common}, subject = ?, object = ? WHERE key = ? AND version = ?", links)
+
+
+def _insert(connection: apsw.Connection, space: int, elements: list[Element]) -> None:
+    values = "jsonb(?), jsonb(?), ?, ?, ?"
+    concepts = [(_key(e), space, e.type, e.name, *_body(e)) for e in elements if isinstance(e, Concept)]
+    if concepts:
+        connection.executemany(f"INSERT INTO concept VALUES (?, ?, ?, ?, {values})", concepts).fetchall()
+    links = [
+        (_key(e), space, ids.element_key(e.subject), e.predicate, ids.element_key(e.object), *_body(e))
+        for e in elements
+        if isinstance(e, Link)
+    ]
+    if links:
+        connection.executemany(f"INSERT INTO link VALUES (?, ?, ?, ?, ?, {values})", links).fetchall()
+
+
+def _log(connection: apsw.Connection, space: int, changes: Sequence[Change], authorship: Authorship) -> None:
+    rows = [
+        (
+            space,
+            _key(change.element),
+            change.after.version if change.after is not None else change.element.version + 1,
+            dumps(change.before.to_json()) if change.before is not None else None,
+            authorship.actor,
+            authorship.session,
+            authorship.reason,
+            authorship.at,
+        )
+        for change in changes
+    ]
+    connection.executemany(
+        "INSERT INTO revision (space, element, version, before, actor, session, reason, at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        rows,
+    ).fetchall()

@@ -1,0 +1,93 @@
+"""Tokens for keyword search, made once, in Python, for text and for queries alike (decision 9).
+
+A token is a folded run of letters or digits; identifiers are also split at case changes; runs of CJK
+characters give overlapping pairs. User text never becomes query syntax: only tokens reach the index,
+and every character of a token that is not an ASCII letter or digit is encoded as such.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+
+from kip.values import Json
+
+MAX_TOKEN = 255
+"""Longest token, in characters, before encoding."""
+
+MAX_INDEXED_CHARACTERS = 20_000
+"""How much of one text attribute is indexed."""
+
+NAME_KEYS = ("aliases",)
+"""Attributes that name the concept, beside its ``name``."""
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff\U00020000-\U0003ffff"
+_RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+", re.UNICODE)
+_CASE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+", re.UNICODE)
+_COMPOUND = re.compile(rf"[^\W_{_CJK}]+(?:[_\-./:@#][^\W_{_CJK}]+)+", re.UNICODE)
+_IS_CJK = re.compile(rf"[{_CJK}]")
+
+
+def tokens(text: str) -> Iterator[str]:
+    """The tokens of a text, in order, repeats included."""
+    folded = unicodedata.normalize("NFKC", text)
+    for match in _COMPOUND.finditer(folded):
+        # A compound such as OPS-4471 or api/v2 is also a token as a whole, so that its exact form ranks first.
+        yield _fold(re.sub(r"[_\-./:@#]", "", match.group()))
+    for match in _RUN.finditer(folded):
+        yield from _run_tokens(match.group())
+
+
+def _run_tokens(run: str) -> Iterator[str]:
+    if _IS_CJK.match(run):
+        if len(run) == 1:
+            yield run
+        for start in range(len(run) - 1):
+            yield run[start : start + 2]
+        return
+    yield _fold(run)
+    parts = _CASE.findall(run)
+    if len(parts) > 1:
+        for part in parts:
+            yield _fold(part)
+
+
+def _fold(word: str) -> str:
+    return word.casefold()[:MAX_TOKEN]
+
+
+def encode(token: str) -> str:
+    """A token as ASCII letters and digits, one-to-one: what is not plain becomes ``z<hex>z``; z becomes ``zz``."""
+    if token.isascii() and token.isalnum() and "z" not in token:
+        return token
+    return "".join(_encode_character(character) for character in token)
+
+
+def _encode_character(character: str) -> str:
+    if character == "z":
+        return "zz"
+    if character.isascii() and character.isalnum():
+        return character
+    return f"z{ord(character):x}z"
+
+
+def indexed_texts(name: str, attributes: dict[str, Json]) -> tuple[list[str], list[str]]:
+    """The grounding fields of a concept (5.2.2): texts that name it, and its other text attributes.
+
+    All top-level attributes that are strings or arrays of strings take part.
+    """
+    naming: list[str] = [name]
+    other: list[str] = []
+    for key, value in attributes.items():
+        target = naming if key in NAME_KEYS else other
+        if isinstance(value, str):
+            target.append(value[:MAX_INDEXED_CHARACTERS])
+        elif isinstance(value, list):
+            target.extend(item[:MAX_INDEXED_CHARACTERS] for item in value if isinstance(item, str))
+    return naming, other
+
+
+def token_set(texts: Iterable[str]) -> set[str]:
+    """All tokens of some texts."""
+    return {token for text in texts for token in tokens(text)}

@@ -1,0 +1,29 @@
+"""The mark that recall puts on its output, and how formation recognises it (behaviours, decision 8).
+
+A briefing that an agent reads becomes part of the agent's own transcript. If that transcript is recorded,
+the memory would learn from itself. Every briefing therefore stands between two marks, and formation
+cuts out whatever stands between them.
+"""
+
+from __future__ import annotations
+
+import re
+
+BEGIN = "[kip:recall]"
+"""Stands before recalled text; in JSON it is the value of the first field."""
+
+END = "[/kip:recall]"
+"""Stands after recalled text."""
+
+# A briefing whose end was cut off, and one in JSON, has no end mark: then everything from the mark on goes.
+_RECALLED = re.compile(re.escape(BEGIN) + r".*?(?:" + re.escape(END) + r"|\Z)", re.DOTALL)
+
+
+def without_recalled(text: str) -> tuple[str, int]:
+    """``text`` without the passages that came out of recall, and how many there were."""
+    if BEGIN not in text:
+        return text, 0
+    if text.lstrip().startswith(("{", '"', "[{")):
+        return "", 1
+    kept, passages = _RECALLED.subn(" ", text)
+    return kept.strip(), passages

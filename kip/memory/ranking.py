@@ -1,0 +1,80 @@
+"""How well a remembered run fits the situation at hand (document 003, section 17).
+
+The rank is a weighted mean of named factors, so that it can be shown and argued with. A factor that the
+request gives nothing to compare for does not count at all, instead of counting as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kip.memory.briefing import Factors
+from kip.memory.retention import effective_strength
+from kip.memory.situation import Situation, of_experience
+from kip.values import Json
+
+WEIGHTS: Mapping[str, float] = {"goal": 0.5, "identifiers": 0.25, "state": 0.15, "tools": 0.1, "strength": 0.1}
+"""What each factor counts. Goal and circumstances decide; tools and strength break ties."""
+
+SAME_GOAL = 0.35
+"""From this affinity on two runs are taken to have pursued the same goal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A remembered run as SEARCH returned it, with its situation and its rank."""
+
+    name: str
+    attributes: Mapping[str, Json]
+    situation: Situation
+    factors: Factors
+    rank: float
+
+    @property
+    def success(self) -> bool | None:
+        """Whether its goal was reached; None when nobody said."""
+        value = self.attributes.get("success")
+        return value if isinstance(value, bool) else None
+
+
+def candidate(
+    name: str,
+    attributes: Mapping[str, Json],
+    metadata: Mapping[str, Json],
+    score: float,
+    asked: Situation,
+    now: datetime,
+) -> Candidate:
+    """A run ranked for ``asked``; ``score`` is its search score for the goal."""
+    situation = of_experience(attributes)
+    factors = Factors(
+        goal=score,
+        identifiers=_share(asked.identifiers, situation.identifiers),
+        state=_share(asked.state, situation.state),
+        tools=_share(situation.tools, asked.tools) if asked.tools else None,
+        strength=effective_strength(metadata, now),
+    )
+    return Candidate(name, attributes, situation, factors, _mean(factors))
+
+
+def _share(wanted: frozenset[str], present: frozenset[str]) -> float | None:
+    return len(wanted & present) / len(wanted) if wanted else None
+
+
+def _mean(factors: Factors) -> float:
+    counted = [(WEIGHTS[name], value) for name, value in factors.model_dump().items() if value is not None]
+    return sum(weight * value for weight, value in counted) / sum(weight for weight, _ in counted)
+
+
+def affinity(left: Situation, right: Situation) -> float:
+    """How far two runs were about the same thing, 0 to 1: by the words of their goals and by identifiers."""
+    parts = [_overlap(left.words, right.words), _overlap(left.identifiers, right.identifiers)]
+    known = [part for part in parts if part is not None]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _overlap(left: frozenset[str], right: frozenset[str]) -> float | None:
+    """Shared features against the smaller set, because one of two runs often says less."""
+    return len(left & right) / min(len(left), len(right)) if left and right else None

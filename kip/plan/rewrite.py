@@ -1,0 +1,206 @@
+"""Rewrites of a bound plan: an ordered tuple of pure functions (RULES), each keeping the plan's meaning."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import cast
+
+from kip.plan import algebra as op
+
+
+def rewrite(query: op.Query) -> op.Query:
+    """The query after all rules."""
+    for rule in RULES:
+        query = rule(query)
+    return query
+
+
+def scalar_variables(scalar: op.Scalar) -> tuple[str, ...]:
+    """The variable a scalar reads, if any."""
+    return () if isinstance(scalar, op.Const | op.Param) else (scalar.variable,)
+
+
+def condition_variables(condition: op.Condition) -> Iterator[str]:
+    """Plan names of all variables that a condition reads."""
+    match condition:
+        case op.Equal() | op.Less():
+            yield from scalar_variables(condition.left)
+            yield from scalar_variables(condition.right)
+        case op.Member() | op.IsNull():
+            yield from scalar_variables(condition.operand)
+        case op.TextTest():
+            yield from scalar_variables(condition.subject)
+            yield from scalar_variables(condition.pattern)
+        case op.Not():
+            yield from condition_variables(condition.operand)
+        case op.And() | op.Or():
+            for item in condition.operands:
+                yield from condition_variables(item)
+
+
+def operator_variables(operator: op.Operator) -> Iterator[str]:
+    """Plan names of all variables that an operator reads or binds, those inside its blocks included."""
+    match operator:
+        case op.ConceptMatch() | op.LinkLookup():
+            yield operator.variable
+        case op.LinkMatch():
+            yield from (operator.variable, operator.subject, operator.object)
+            if operator.predicate_variable is not None:
+                yield operator.predicate_variable
+        case op.Walk():
+            yield from (operator.subject, operator.object)
+        case op.Filter():
+            yield from condition_variables(operator.condition)
+        case op.AntiJoin() | op.LeftJoin():
+            for inner in operator.block.operators:
+                yield from operator_variables(inner)
+        case op.Union():
+            for block in (operator.main, *operator.branches):
+                for inner in block.operators if block else ():
+                    yield from operator_variables(inner)
+
+
+# --- rules --------------------------------------------------------------------------------------
+
+
+def _on_blocks(change: Callable[[op.Block], op.Block]) -> Callable[[op.Query], op.Query]:
+    """Apply a block rule to every block, innermost first."""
+
+    def visit(block: op.Block) -> op.Block:
+        operators: list[op.Operator] = []
+        for operator in block.operators:
+            if isinstance(operator, op.AntiJoin | op.LeftJoin):
+                operators.append(replace(operator, block=visit(operator.block)))
+            elif isinstance(operator, op.Union):
+                main = visit(operator.main) if operator.main else None
+                operators.append(op.Union(main, tuple(visit(branch) for branch in operator.branches)))
+            else:
+                operators.append(operator)
+        return change(replace(block, operators=tuple(operators)))
+
+    return lambda query: replace(query, block=visit(query.block))
+
+
+def walks_last(block: op.Block) -> op.Block:
+    """Joins commute: within a run of patterns and filters, walks start after what can anchor them."""
+    operators: list[op.Operator] = []
+    run: list[op.Operator] = []
+    for operator in block.operators:
+        if isinstance(operator, op.AntiJoin | op.LeftJoin | op.Union):
+            operators.extend(_order_run(run))
+            run = []
+            operators.append(operator)
+        else:
+            run.append(operator)
+    operators.extend(_order_run(run))
+    return replace(block, operators=tuple(operators))
+
+
+def _order_run(run: list[op.Operator]) -> list[op.Operator]:
+    walks = [item for item in run if isinstance(item, op.Walk)]
+    if not walks:
+        return run
+    patterns = [item for item in run if not isinstance(item, op.Walk | op.Filter)]
+    filters = [item for item in run if isinstance(item, op.Filter)]
+    anchored = {name for item in patterns for name in operator_variables(item)}
+    open_ends = {name for walk in walks for name in (walk.subject, walk.object)} - anchored
+    early = [item for item in filters if not open_ends.intersection(operator_variables(item))]
+    late = [item for item in filters if item not in early]
+    return [*patterns, *early, *_chain(walks, anchored), *late]
+
+
+def _chain(walks: list[op.Walk], anchored: set[str]) -> list[op.Walk]:
+    """Walks in an order in which each is anchored by what came before, where that is possible."""
+    ordered: list[op.Walk] = []
+    rest = list(walks)
+    known = set(anchored)
+    while rest:
+        chosen = next((walk for walk in rest if {walk.subject, walk.object} & known), rest[0])
+        rest.remove(chosen)
+        ordered.append(chosen)
+        known.update((chosen.subject, chosen.object))
+    return ordered
+
+
+def needs_distinct(query: op.Query) -> op.Query:
+    """Solutions need no deduplication where the solution key determines every variable of the block."""
+    rules = list(_determinations(query.block))
+    if None in rules:
+        return query
+    determined = set(query.key)
+    grown = True
+    while grown:
+        grown = False
+        for rule in rules:
+            if rule is not None and rule[0] <= determined and not rule[1] <= determined:
+                determined |= rule[1]
+                grown = True
+    bound = {name for name, _ in query.block.kinds}
+    return replace(query, distinct=not bound <= determined)
+
+
+_Rule = tuple[frozenset[str], frozenset[str]]
+
+
+def _determinations(block: op.Block) -> Iterator[_Rule | None]:
+    """Functional dependencies (left side determines right side); None where rows may repeat anyway."""
+    for operator in block.operators:
+        match operator:
+            case op.ConceptMatch():
+                if operator.id is not None or (operator.type is not None and operator.name is not None):
+                    yield frozenset(), frozenset({operator.variable})
+            case op.LinkLookup():
+                yield frozenset(), frozenset({operator.variable})
+            case op.LinkMatch():
+                yield from _link_determinations(operator)
+            case op.LeftJoin():
+                yield from _determinations(operator.block)
+            case op.Union():
+                yield None
+            case op.Walk() | op.Filter() | op.AntiJoin():
+                pass
+
+
+def _link_determinations(link: op.LinkMatch) -> Iterator[_Rule]:
+    ends = {link.subject, link.object}
+    if link.predicate_variable is not None:
+        yield frozenset({link.variable}), frozenset(ends | {link.predicate_variable})
+        yield frozenset(ends | {link.predicate_variable}), frozenset({link.variable})
+        return
+    yield frozenset({link.variable}), frozenset(ends)
+    if len(link.predicates) == 1:
+        yield frozenset(ends), frozenset({link.variable})
+
+
+def parameters(query: op.Query) -> op.Query:
+    """Collect the names of all parameters, in order of appearance."""
+    found: dict[str, None] = {}
+
+    def visit(item: object) -> None:
+        if isinstance(item, op.Param):
+            found[item.name] = None
+        elif isinstance(item, tuple):
+            for part in cast(tuple[object, ...], item):
+                visit(part)
+        elif is_dataclass(item):
+            for part in fields(item):
+                visit(getattr(item, part.name))
+
+    visit(query)
+    return replace(query, parameters=tuple(found))
+
+
+def identify(query: op.Query) -> op.Query:
+    """Short hashes of what the query asks: without, and with, page size and position."""
+    asked = repr((query.block, query.columns, query.order))
+    whole = repr((asked, query.limit, query.cursor))
+    return replace(query, fingerprint=_digest(asked), identity=_digest(whole))
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
+
+
+RULES: tuple[Callable[[op.Query], op.Query], ...] = (_on_blocks(walks_last), needs_distinct, parameters, identify)
