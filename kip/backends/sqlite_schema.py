@@ -51,6 +51,17 @@ CREATE VIRTUAL TABLE search USING fts5 (
 CREATE VIRTUAL TABLE search_terms USING fts5vocab (search, 'row');
 """
 
+STATISTICS = (
+    ("concept", "concept_identity", "500000 500000 50000 1"),
+    ("concept", "concept_by_name", "500000 500000 2"),
+    ("concept", "concept_by_type", "500000 500000 50000"),
+    ("link", "link_identity", "2000000 4 3 1 1"),
+    ("link", "link_by_object", "2000000 20 15 1 1"),
+    ("link", "link_by_predicate", "2000000 2000000 100000 3 1"),
+)
+"""What the query planner assumes about the data: a typical graph. Fixed, so that plans do not change with the
+data; without them it takes a whole predicate for as selective as the links of one element."""
+
 
 def connect(path: str, *, read_only: bool = False, time_limit: float) -> apsw.Connection:
     """A configured connection. ``time_limit`` is in seconds: both for one statement and for waiting on a lock."""
@@ -83,7 +94,10 @@ def prepare(connection: apsw.Connection) -> None:
             raise KipError("KIP_4003", "the file is a SQLite database, but not a kip store", hint="Give another path.")
         connection.execute(TABLES)
         connection.execute("INSERT INTO store (key, value) VALUES ('next_key', 1)")
+        connection.execute("ANALYZE sqlite_schema")
+        connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", STATISTICS).fetchall()
         connection.execute(f"PRAGMA user_version = {FORMAT:d}")
+    connection.execute("ANALYZE sqlite_schema")  # makes this connection read the statistics
 
 
 # --- functions ----------------------------------------------------------------------------------

@@ -237,6 +237,10 @@ def _describe_types(command: ast.DescribeTypes) -> str:
     return " ".join([*head, *_option("LIMIT", command.limit), *_option("CURSOR", command.cursor)])
 
 
+def _describe_type(command: ast.DescribeType) -> str:
+    return f"DESCRIBE {command.kind.upper()} TYPE {format_value(command.name)}"
+
+
 def _search(command: ast.Search) -> str:
     words = [f"SEARCH {command.kind.upper()} {format_value(command.term)}"]
     words += _option("WITH TYPE", command.type) + _option("MODE", command.mode)
@@ -261,7 +265,7 @@ _COMMANDS = cast(
         ast.DescribePrimer: lambda _: "DESCRIBE PRIMER",
         ast.DescribeDomains: lambda _: "DESCRIBE DOMAINS",
         ast.DescribeTypes: _describe_types,
-        ast.DescribeType: lambda command: f"DESCRIBE {command.kind.upper()} TYPE {format_value(command.name)}",
+        ast.DescribeType: _describe_type,
         ast.Search: _search,
         ast.Export: _export,
     },

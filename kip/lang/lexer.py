@@ -6,12 +6,13 @@ no input makes the scanner go back over text it has read.
 
 from __future__ import annotations
 
+import json
 import re
-from json.decoder import JSONDecodeError, scanstring
 
 from kip.errors import KipError
 from kip.lang import hints
 from kip.lang.ast import Span
+from kip.lang.slips import Found
 from kip.values import MAX_DEPTH, MAX_INTEGER_DIGITS
 
 _BLANKS = r"((?:[ \t\r\n]++|//[^\r\n]*+)*+)"
@@ -88,12 +89,12 @@ class Tokens:
 
     def _unescape(self, raw: str) -> str:
         try:
-            value, _ = scanstring(self.text, self.start + 1, True)
-        except JSONDecodeError as error:
+            value: str = json.loads(raw)
+        except json.JSONDecodeError as error:
             raise self.fail(
                 "the string holds an escape that JSON does not know",
                 hint='Escapes are \\" \\\\ \\/ \\b \\f \\n \\r \\t and \\uXXXX; write a backslash itself as \\\\.',
-                offset=error.pos,
+                offset=self.start + error.pos,
             ) from None
         if "\\u" in raw and _SURROGATE.search(value):
             raise self.fail(
@@ -130,6 +131,13 @@ class Tokens:
         if self.kind != "word" or self.value != words[0]:
             return False
         self.keyword(*words)
+        return True
+
+    def take(self, kind: str) -> bool:
+        """Step over a token of this kind if it is here."""
+        if self.kind != kind:
+            return False
+        self.advance()
         return True
 
     def expect(self, kind: str, expected: str, *, place: str = "", hint: str = "") -> None:
@@ -198,7 +206,7 @@ class Tokens:
 
         ``place`` names a table of known slips (:mod:`kip.lang.hints`); ``hint`` is used when none applies.
         """
-        slip = hints.explain(self.kind, self.value, self.text, self.start, place)
+        slip = hints.explain(Found(self.kind, self.value, self.text, self.start), expected, place)
         return self.fail(
             f"expected {expected}, found {slip.found}",
             hint=slip.hint or hint or hints.fallback(expected),

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from kip.errors import KipError
 from kip.lang import ast
@@ -31,10 +31,6 @@ class Slot(NamedTuple):
     expectation: Expectation | None
 
 
-def _is_integer(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
 def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -43,14 +39,26 @@ def _is_share(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-_STRING = Expectation("a string", lambda value: isinstance(value, str))
-_LIMIT = Expectation("an integer of 1 or more", lambda value: _is_integer(value, 1))
-_VERSION = Expectation("an integer of 0 or more", lambda value: _is_integer(value, 0))
+def _is_mode(value: object) -> bool:
+    return value in SEARCH_MODES
+
+
+def _instances_of(*types: type) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, types)
+
+
+def _integers_from(least: int) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+_STRING = Expectation("a string", _instances_of(str))
+_LIMIT = Expectation("an integer of 1 or more", _integers_from(1))
+_VERSION = Expectation("an integer of 0 or more", _integers_from(0))
 _SHARE = Expectation("a number from 0 to 1", _is_share)
 _NUMBER = Expectation("a number", _is_number)
-_MODE = Expectation(f"one of {', '.join(SEARCH_MODES)}", lambda value: value in SEARCH_MODES)
-_LIST = Expectation("an array", lambda value: isinstance(value, (list, tuple)))
-_OBJECT = Expectation("an object", lambda value: isinstance(value, dict))
+_MODE = Expectation(f"one of {', '.join(SEARCH_MODES)}", _is_mode)
+_LIST = Expectation("an array", _instances_of(list, tuple))
+_OBJECT = Expectation("an object", _instances_of(dict))
 
 _EXPECTATIONS: dict[type[ast.Node], dict[str, tuple[str, Expectation]]] = {
     ast.ConceptMatcher: {"id": ("id", _STRING), "type": ("type", _STRING), "name": ("name", _STRING)},
@@ -145,12 +153,12 @@ def _collect(command: ast.Command) -> tuple[Slot, ...]:
         if isinstance(item, ast.Parameter):
             slots.append(Slot(item.name, owner, expectation))
         elif isinstance(item, tuple):
-            pending.extend((part, owner, expectation) for part in reversed(item))
+            parts = cast("tuple[object, ...]", item)
+            pending.extend((part, owner, expectation) for part in reversed(parts))
         elif isinstance(item, ast.Node):
             expected = _EXPECTATIONS.get(type(item), {})
             for name in reversed(_field_names(type(item))):
-                owner, expectation = expected.get(name, ("", None))
-                pending.append((getattr(item, name), owner, expectation))
+                pending.append((getattr(item, name), *expected.get(name, ("", None))))
     return tuple(slots)
 
 

@@ -16,8 +16,7 @@ def parse_condition(tokens: Tokens) -> ast.BooleanExpression:
     """A boolean expression; ``&&`` binds tighter than ``||``. Raises KIP_1001."""
     start = tokens.start
     operands = [_parse_conjunction(tokens)]
-    while tokens.kind == "||":
-        tokens.advance()
+    while tokens.take("||"):
         operands.append(_parse_conjunction(tokens))
     if len(operands) == 1:
         return operands[0]
@@ -35,8 +34,7 @@ def _parts(
 def _parse_conjunction(tokens: Tokens) -> ast.BooleanExpression:
     start = tokens.start
     operands = [_parse_term(tokens)]
-    while tokens.kind == "&&":
-        tokens.advance()
+    while tokens.take("&&"):
         operands.append(_parse_term(tokens))
     if len(operands) == 1:
         return operands[0]
@@ -82,7 +80,7 @@ def _parse_comparison(tokens: Tokens) -> ast.Comparison:
         raise tokens.unexpected("a comparison operator", place="comparison")
     tokens.advance()
     right = _parse_operand(tokens, f"a value or variable after '{operator}'", "operand")
-    return ast.Comparison(cast("ast.ComparisonOperator", operator), left, right, span=tokens.span(start))
+    return ast.Comparison(operator, left, right, span=tokens.span(start))
 
 
 def _parse_operand(tokens: Tokens, what: str, place: str) -> ast.Operand:

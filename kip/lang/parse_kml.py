@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 from kip.lang import ast
 from kip.lang.lexer import Tokens
@@ -137,8 +137,7 @@ def _parse_propositions(tokens: Tokens) -> tuple[ast.PropositionEntry, ...]:
     entries: list[ast.PropositionEntry] = []
     while tokens.kind == "(":
         entries.append(_parse_proposition(tokens))
-        if tokens.kind == ",":
-            tokens.advance()
+        tokens.take(",")
     tokens.close("}", opened, "an entry (\"predicate\", target) or '}'", place="propositions")
     return tuple(entries)
 
@@ -170,7 +169,7 @@ def parse_update(tokens: Tokens) -> ast.Update:
             raise tokens.unexpected("ATTRIBUTES or METADATA after SET", place="set in update")
         _refuse_repetition(tokens, sets.get(block), block, at)
         tokens.keyword(block)
-        sets[block] = parse_parameter(tokens) if tokens.kind == "parameter" else _parse_update_entries(tokens, target)
+        sets[block] = _parse_update_set(tokens, target)
     if not sets:
         raise tokens.unexpected("SET ATTRIBUTES or SET METADATA", place="update")
     if not tokens.is_word("WHERE"):
@@ -181,7 +180,9 @@ def parse_update(tokens: Tokens) -> ast.Update:
     )
 
 
-def _parse_update_entries(tokens: Tokens, target: str) -> ast.UpdateEntries:
+def _parse_update_set(tokens: Tokens, target: str) -> ast.UpdateEntries | ast.Parameter:
+    if tokens.kind == "parameter":
+        return parse_parameter(tokens)
     opened = tokens.start
     tokens.expect("{", "'{' or a placeholder for the whole object", place="entries")
     entries: dict[str, ast.UpdateValue] = {}
@@ -282,17 +283,16 @@ def parse_delete(tokens: Tokens) -> ast.Delete:
     raise tokens.unexpected("ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT after DELETE", place="delete")
 
 
-def _parse_delete_keys(tokens: Tokens, kind: str, start: int) -> ast.DeleteKeys:
+def _parse_delete_keys(tokens: Tokens, kind: Literal["attributes", "metadata"], start: int) -> ast.DeleteKeys:
     opened = tokens.start
     tokens.expect("{", "'{' before the keys", place="delete keys", hint='Write the keys in braces: {"a", "b"}.')
     keys = [_parse_delete_key(tokens)]
-    while tokens.kind == ",":
-        tokens.advance()
+    while tokens.take(","):
         keys.append(_parse_delete_key(tokens))
     tokens.close("}", opened, "',' or '}'", place="delete keys")
     tokens.keyword("FROM", hint="Name the elements: FROM ?x WHERE { .. }.")
     target = parse_variable(tokens, "the variable to delete from")
-    return ast.DeleteKeys(cast("ast.OneOf", kind), tuple(keys), target, parse_where(tokens), span=tokens.span(start))
+    return ast.DeleteKeys(kind, tuple(keys), target, parse_where(tokens), span=tokens.span(start))
 
 
 def _parse_delete_key(tokens: Tokens) -> str:

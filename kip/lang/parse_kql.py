@@ -22,8 +22,7 @@ def parse_find(tokens: Tokens) -> ast.Find:
     opened = tokens.start
     tokens.expect("(", "'(' after FIND", hint="Write FIND(?x, ?y.name) WHERE { .. }.")
     projections = [parse_projection(tokens, "a variable, path or aggregate")]
-    while tokens.kind == ",":
-        tokens.advance()
+    while tokens.take(","):
         projections.append(parse_projection(tokens, "a variable, path or aggregate"))
     tokens.close(")", opened, "',' or ')'", place="after projection")
     where = parse_where(tokens)
@@ -37,8 +36,7 @@ def _parse_order_by(tokens: Tokens) -> tuple[ast.SortKey, ...]:
     if not tokens.take_word("ORDER", "BY"):
         return ()
     keys = [_parse_sort_key(tokens)]
-    while tokens.kind == ",":
-        tokens.advance()
+    while tokens.take(","):
         keys.append(_parse_sort_key(tokens))
     return tuple(keys)
 

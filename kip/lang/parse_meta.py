@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from kip.lang import ast
 from kip.lang.lexer import Tokens
 from kip.lang.parse_kql import parse_cursor, parse_limit, parse_where

@@ -52,9 +52,7 @@ def parse_key(tokens: Tokens) -> str:
 
 def separate(tokens: Tokens, closing: str, opened: int, *, place: str = "") -> None:
     """Step over the comma between entries; a comma before the closing bracket is allowed in values."""
-    if tokens.kind == ",":
-        tokens.advance()
-    elif tokens.kind != closing:
+    if not tokens.take(",") and tokens.kind != closing:
         tokens.close(closing, opened, f"',' or '{closing}'", place=place)
 
 
@@ -230,9 +228,8 @@ def parse_concept_matcher(tokens: Tokens, *, exact: bool) -> ast.ConceptMatcher:
             raise duplicate_key(tokens, key, key_start)
         tokens.colon("the key")
         found[key] = parse_text(tokens, f"the {key}")
-        if tokens.kind != ",":
+        if not tokens.take(","):
             break
-        tokens.advance()
     tokens.close("}", opened, "',' or '}'", place="after matcher value")
     _check_identity(tokens, found, opened, exact)
     return ast.ConceptMatcher(found.get("id"), found.get("type"), found.get("name"), span=tokens.span(opened))
@@ -298,8 +295,7 @@ def _parse_predicate(tokens: Tokens, *, exact: bool) -> ast.PredicateNames | ast
     if exact and tokens.kind in ("{", "|"):
         raise tokens.fail("a link that is written has one predicate", hint="Hops and alternatives are for WHERE.")
     hops = _parse_hops(tokens) if tokens.kind == "{" else None
-    while tokens.kind == "|" and hops is None:
-        tokens.advance()
+    while hops is None and tokens.take("|"):
         names.append(parse_text(tokens, "the predicate"))
     if tokens.kind in ("{", "|"):
         raise tokens.fail(
@@ -330,8 +326,7 @@ def _parse_hops(tokens: Tokens) -> ast.Hops:
     tokens.advance()
     minimum = _parse_hop_count(tokens)
     maximum: int | None = minimum
-    if tokens.kind == ",":
-        tokens.advance()
+    if tokens.take(","):
         maximum = None if tokens.kind == "}" else _parse_hop_count(tokens)
     tokens.close("}", opened, "'}' after the hops", place="hops")
     if maximum is not None and maximum < minimum:

@@ -8,8 +8,9 @@ from kip.lang.lexer import Tokens, refuse_surrogates
 from kip.lang.parse_kml import parse_delete, parse_merge, parse_update, parse_upsert
 from kip.lang.parse_kql import parse_find
 from kip.lang.parse_meta import parse_describe, parse_export, parse_search
+from kip.lang.slips import STATEMENTS
 
-_STATEMENTS = {
+_PARSERS = {
     "FIND": parse_find,
     "UPSERT": parse_upsert,
     "UPDATE": parse_update,
@@ -45,11 +46,11 @@ def parse(text: str) -> ast.Command:
 
 
 def _parse_command(tokens: Tokens) -> ast.Command:
-    statement = _STATEMENTS.get(tokens.value) if tokens.kind == "word" else None
+    statement = _PARSERS.get(tokens.value) if tokens.kind == "word" else None
     if statement is None:
-        raise tokens.unexpected(f"a statement ({', '.join(_STATEMENTS)})", place="statement")
+        raise tokens.unexpected(f"a statement ({', '.join(STATEMENTS)})", place="statement")
     first = tokens.value
     command = statement(tokens)
     if tokens.kind != "end":
-        raise tokens.unexpected(f"the end of the {first} statement", place="end")
+        raise tokens.unexpected(f"the end of the {first} statement", place=f"end of {first}")
     return command

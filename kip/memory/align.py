@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Generic, Literal, Protocol, TypeVar
 
 from kip.memory.signature import Signature, likeness
@@ -41,50 +40,46 @@ StepT = TypeVar("StepT", bound=HasSignature)
 
 @dataclass(frozen=True, slots=True)
 class Parting(Generic[StepT]):
-    """One place where two runs differ; a side is None when that run has nothing there."""
+    """One place where two runs differ: what each did there, which may be nothing on one side.
+
+    ``shared`` counts the steps that both have in common before.
+    """
 
     manner: Manner
-    left: StepT | None
-    right: StepT | None
+    left: tuple[StepT, ...]
+    right: tuple[StepT, ...]
     shared: int
 
 
 def partings(left: Sequence[StepT], right: Sequence[StepT]) -> Iterator[Parting[StepT]]:
     """The places where ``left`` (a success) and ``right`` (a failure) differ, first one first.
 
-    ``shared`` counts the acts that both runs have in common before that place.
+    Neighbouring steps that only one side has make one place: there this run did one thing, that run another.
     """
     shared = 0
-    pending: tuple[StepT | None, StepT | None] = (None, None)
-    for one, other in aligned(list(islice(left, LONGEST)), list(islice(right, LONGEST))):
-        if one is not None and other is not None:
-            if pending != (None, None):
-                yield _parting(*pending, shared)
-                pending = (None, None)
-            if likeness(one.signature, other.signature) < SAME:
-                yield Parting("other details", one, other, shared)
-            shared += 1
-        else:
-            # Neighbouring steps that each only one side has are one parting: this one did A, that one did B.
-            pending = (pending[0] or one, pending[1] or other)
-    if pending != (None, None):
-        yield _parting(*pending, shared)
+    only_left: list[StepT] = []
+    only_right: list[StepT] = []
+    for one, other in aligned(left[:LONGEST], right[:LONGEST]):
+        if one is None or other is None:
+            if one is not None:
+                only_left.append(one)
+            if other is not None:
+                only_right.append(other)
+            continue
+        if only_left or only_right:
+            yield _parting(only_left, only_right, shared)
+            only_left, only_right = [], []
+        if likeness(one.signature, other.signature) < SAME:
+            yield Parting("other details", (one,), (other,), shared)
+        shared += 1
+    if only_left or only_right:
+        yield _parting(only_left, only_right, shared)
 
 
-def _parting(left: StepT | None, right: StepT | None, shared: int) -> Parting[StepT]:
-    manner: Manner = (
-        "other step"
-        if left is not None and right is not None
-        else "only in the success"
-        if left is not None
-        else "only in the failure"
-    )
-    return Parting(manner, left, right, shared)
-
-
-def changes_something(parting: Parting[StepT]) -> bool:
-    """True when either side of a parting does more than look."""
-    return any(side is not None and not side.signature.looks_only for side in (parting.left, parting.right))
+def _parting(left: list[StepT], right: list[StepT], shared: int) -> Parting[StepT]:
+    if left and right:
+        return Parting("other step", tuple(left), tuple(right), shared)
+    return Parting("only in the success" if left else "only in the failure", tuple(left), tuple(right), shared)
 
 
 def aligned(left: Sequence[StepT], right: Sequence[StepT]) -> list[tuple[StepT | None, StepT | None]]:

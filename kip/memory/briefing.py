@@ -48,12 +48,16 @@ class StepNote(BaseModel):
 
 
 class PartingNote(BaseModel):
-    """One place where a success and a failure part."""
+    """One place where a success and a failure part; a side is null when that run has nothing there."""
 
     manner: Literal["other step", "other details", "only in the success", "only in the failure"]
-    shared_steps: int = Field(description="acts that both runs had in common before")
+    shared_steps: int = Field(description="steps that both runs had in common before")
     in_success: StepNote | None
     in_failure: StepNote | None
+    more_in_success: int = Field(default=0, description="further steps that only the success has there")
+    more_in_failure: int = Field(default=0, description="further steps that only the failure has there")
+    success_details: list[str] = Field(default_factory=list[str], description="arguments that only the success had")
+    failure_details: list[str] = Field(default_factory=list[str], description="arguments that only the failure had")
 
 
 class Contrast(BaseModel):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kip.memory.align import Parting, changes_something, partings
+from kip.memory.align import Manner, Parting, partings
 from kip.memory.briefing import Contrast, PartingNote, StepNote
 from kip.memory.screening import shortened
 from kip.memory.signature import Signature, of_step
@@ -27,6 +27,7 @@ PATH_LIMIT = 12
 _PATH_TEXT = 60
 _STEP_TEXT = 200
 _SENTENCE_TEXT = 110
+_DETAILS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ def contrast(
     found = list(partings([s for s in success[1] if s.is_act], [s for s in failure[1] if s.is_act]))
     compared = found or list(partings(success[1], failure[1]))
     first = _note(compared[0]) if compared else None
-    change = next((parting for parting in found if changes_something(parting)), None)
+    change = next(filter(None, map(_change_in, found)), None)
     return Contrast(
         success=success[0],
         failure=failure[0],
@@ -128,18 +129,38 @@ def contrast(
     )
 
 
+def _change_in(parting: Parting[RecalledStep]) -> Parting[RecalledStep] | None:
+    """The part of a parting that does more than look, None if there is none."""
+    left, right = (
+        tuple(step for step in side if not step.signature.looks_only) for side in (parting.left, parting.right)
+    )
+    if not left and not right:
+        return None
+    manner: Manner = parting.manner if left and right else "only in the success" if left else "only in the failure"
+    return Parting(manner, left, right, parting.shared)
+
+
 def _note(parting: Parting[RecalledStep]) -> PartingNote:
+    left, right = parting.left, parting.right
+    details = parting.manner == "other details"
     return PartingNote(
         manner=parting.manner,
         shared_steps=parting.shared,
-        in_success=_step_note(parting.left),
-        in_failure=_step_note(parting.right),
+        in_success=_step_note(left[0]) if left else None,
+        in_failure=_step_note(right[0]) if right else None,
+        more_in_success=max(0, len(left) - 1),
+        more_in_failure=max(0, len(right) - 1),
+        success_details=_only(left[0].signature, right[0].signature) if details else [],
+        failure_details=_only(right[0].signature, left[0].signature) if details else [],
     )
 
 
-def _step_note(step: RecalledStep | None) -> StepNote | None:
-    if step is None:
-        return None
+def _only(one: Signature, other: Signature) -> list[str]:
+    """Arguments of ``one`` that ``other`` lacks."""
+    return sorted(shortened(value, _PATH_TEXT) for value in one.values - other.values)[:_DETAILS]
+
+
+def _step_note(step: RecalledStep) -> StepNote:
     summary = shortened(step.summary, _STEP_TEXT)
     return StepNote(index=step.index, kind=step.kind, summary=summary, tool=step.tool, result=step.result)
 
@@ -150,11 +171,18 @@ def _sentence(parting: PartingNote | None) -> str:
     common = parting.shared_steps
     start = f"After {common} step{'s' * (common != 1)} in common" if common else "From the first step on"
     done, instead = (_quoted(side) for side in (parting.in_success, parting.in_failure))
+    if parting.manner == "other details" and (parting.success_details or parting.failure_details):
+        return f"{start}, both do {done}, but with other details: {_details(parting)}."
     if parting.in_failure is None:
         return f"{start}, the success has {done}; the failure has nothing like it."
     if parting.in_success is None:
         return f"{start}, the failure has {instead}; the success has nothing like it."
     return f"{start}, the success has {done} where the failure has {instead}."
+
+
+def _details(parting: PartingNote) -> str:
+    sides = (("success", parting.success_details), ("failure", parting.failure_details))
+    return "; ".join(f"{', '.join(values)} ({side})" for side, values in sides if values)
 
 
 def _quoted(step: StepNote | None) -> str:

@@ -22,8 +22,13 @@ _RECALLED = re.compile(re.escape(BEGIN) + r".*?(?:" + re.escape(END) + r"|\Z)", 
 def without_recalled(text: str) -> tuple[str, int]:
     """``text`` without the passages that came out of recall, and how many there were."""
     if BEGIN not in text:
-        return text, 0
+        return text.replace(END, ""), 0
     if text.lstrip().startswith(("{", '"', "[{")):
         return "", 1
     kept, passages = _RECALLED.subn(" ", text)
-    return kept.strip(), passages
+    return kept.replace(END, "").strip(), passages
+
+
+def unmarked(text: str) -> str:
+    """``text`` without marks of its own, so that recalled text cannot end the passage it stands in."""
+    return text.replace(BEGIN, "").replace(END, "")

@@ -22,8 +22,8 @@ _SECRET_NAME = (
     r"(?:pass(?:word|wd|phrase|code)|pwd|api[ _-]?keys?|secret(?:[_-]?(?:access[_-]?)?key)?|client[_-]?secret"
     r"|(?:access|auth|refresh|id|session|bearer|api)[_-]?token|token|private[_-]?key|access[_-]?key|credentials?)"
 )
-# A prefix such as DB_ or github- belongs to the name: DB_PASSWORD, github-token.
-_NAMED = r"(?<![A-Za-z0-9])(?:[A-Za-z0-9]+[_-]){0,4}" + _SECRET_NAME
+# A prefix such as DB_ or github- may stand before the name: DB_PASSWORD, github-token.
+_NAMED = r"(?<![A-Za-z0-9])" + _SECRET_NAME
 
 _WHOLE = re.compile(
     r"""
@@ -48,11 +48,13 @@ _AFTER_LABEL = (
     re.compile(r"(?i)\b((?:password|passphrase|passcode)\s+(?:is|was|=)\s+)(?!\[redacted)(?=\S*[\d\W_])\S{4,}"),
     re.compile(r"(?i)(--(?:password|passwd|token|api-key|secret)\s+)(?!\[redacted)\S{3,}"),
 )
-# Cheap test: none of the patterns can match a text without one of these.
-_HINT = re.compile(
-    r"(?i)PRIVATE KEY|pass|pwd|secret|token|api.?key|credential|private.?key|access.?key|bearer|authorization|://"
-    r"|\b[spr]k[-_]|gh[oprsu]_|github_pat|glpat|npm_|pypi-|hf_|xox|dop_v1|shpat|AKIA|ASIA|AIza|eyJ"
+_HINTS = (
+    *("pass", "pwd", "secret", "token", "key", "credential", "bearer", "authorization", "://", "sk-", "sk_", "pk_"),
+    *("pk-", "rk_", "rk-", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat", "glpat", "npm_", "pypi-", "hf_"),
+    *("xox", "dop_v1", "shpat", "akia", "asia", "aiza", "eyj"),
 )
+"""Cheap test, folded: no pattern can match a text without one of these."""
+
 _SECRET_KEY = re.compile(r"(?i)^(?:[a-z0-9]+[_-]){0,4}" + _SECRET_NAME + "$")
 # CamelCase keys are read as words: accessToken is access_token.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -72,7 +74,8 @@ class Tally:
 
 def redact(text: str, tally: Tally) -> str:
     """``text`` with every secret of the pattern set replaced; each replacement is counted in ``tally``."""
-    if not _HINT.search(text):
+    folded = text.lower()
+    if not any(hint in folded for hint in _HINTS):
         return text
     text, found = _WHOLE.subn(REPLACEMENT, text)
     for pattern in _AFTER_LABEL:

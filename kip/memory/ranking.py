@@ -50,17 +50,17 @@ def candidate(
     """A run ranked for ``asked``; ``score`` is its search score for the goal."""
     situation = of_experience(attributes)
     factors = Factors(
-        goal=score,
+        goal=round(score, 4),
         identifiers=_share(asked.identifiers, situation.identifiers),
         state=_share(asked.state, situation.state),
         tools=_share(situation.tools, asked.tools) if asked.tools else None,
-        strength=effective_strength(metadata, now),
+        strength=round(effective_strength(metadata, now), 4),
     )
     return Candidate(name, attributes, situation, factors, _mean(factors))
 
 
 def _share(wanted: frozenset[str], present: frozenset[str]) -> float | None:
-    return len(wanted & present) / len(wanted) if wanted else None
+    return round(len(wanted & present) / len(wanted), 4) if wanted else None
 
 
 def _mean(factors: Factors) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from kip.clock import iso
 from kip.errors import KipError
 from kip.memory import contrast as contrasts
-from kip.memory.briefing import Briefing, Contrast, ExperienceNote, Rest
+from kip.memory.briefing import Briefing, Contrast, ExperienceNote, Factors, Rest
 from kip.memory.contrast import RecalledStep
 from kip.memory.knowledge import Found, commitments, knowledge, search, skills
 from kip.memory.privacy import Tally
@@ -21,6 +21,7 @@ from kip.memory.products import FAILURE_CLASS, SUCCESS_CLASS
 from kip.memory.ranking import SAME_GOAL, Candidate, affinity, candidate
 from kip.memory.screening import repaired, shortened
 from kip.memory.situation import Situation, of_request
+from kip.memory.speech import without_function_words
 from kip.values import Json, check
 
 if TYPE_CHECKING:
@@ -109,11 +110,12 @@ def _state(state: Mapping[str, Json] | str | None) -> dict[str, Json]:
 
 def _similar(session: Session, asked: Situation, now: datetime) -> list[Candidate]:
     """The runs that resemble ``asked``, best rank first."""
-    by_goal = search(session, asked.goal, "Experience", SEARCH_LIMIT)
+    query = without_function_words(asked.goal)
+    by_goal = search(session, query, "Experience", SEARCH_LIMIT)
     scores = {item.name: item.score for item in by_goal}
     # What the plain search cut off scores at most as much as the last one it gave.
     beyond = by_goal[-1].score if len(by_goal) == SEARCH_LIMIT else 0.0
-    items = {item.name: item for item in [*_other_hits(session, asked), *by_goal]}
+    items = {item.name: item for item in [*_other_hits(session, asked, query, by_goal), *by_goal]}
     ranked = (
         candidate(name, item.attributes, item.metadata, scores.get(name, min(beyond, item.score)), asked, now)
         for name, item in items.items()
@@ -121,10 +123,12 @@ def _similar(session: Session, asked: Situation, now: datetime) -> list[Candidat
     return sorted((one for one in ranked if _resembles(one)), key=lambda one: (-one.rank, one.name))
 
 
-def _other_hits(session: Session, asked: Situation) -> Iterator[Found]:
-    """Runs that the goal alone may not bring up: of each outcome, and those with the same circumstances."""
-    for outcome in (SUCCESS_CLASS, FAILURE_CLASS):
-        yield from search(session, f"{asked.goal} {outcome}", "Experience", SEARCH_LIMIT)
+def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequence[Found]) -> Iterator[Found]:
+    """Runs that the goal alone did not bring up: of an outcome that is scarce, and of the same circumstances."""
+    for outcome, wanted in ((SUCCESS_CLASS, SHOWN_SUCCESSES), (FAILURE_CLASS, SHOWN_FAILURES)):
+        had = sum(item.text("outcome_class") == outcome for item in by_goal)
+        if had < wanted and len(by_goal) == SEARCH_LIMIT:
+            yield from search(session, f"{query} {outcome}", "Experience", SEARCH_LIMIT)
     circumstances = " ".join(sorted(asked.identifiers | asked.state))
     if circumstances:
         yield from search(session, circumstances, "Experience", SEARCH_LIMIT)
@@ -183,7 +187,8 @@ def _verdict(successes: Sequence[Candidate], failures: Sequence[Candidate], unde
     total = len(successes) + len(failures) + len(undecided)
     if not total:
         return "Memory holds no run that resembles this one."
-    runs = f"{total} similar run{'s' * (total != 1)}"
+    weak = all(_is_weak(one.factors) for one in [*successes, *failures, *undecided])
+    runs = f"{total} {'loosely similar' if weak else 'similar'} run{'s' * (total != 1)}"
     if not failures and not successes:
         return f"{runs}, with no known outcome."
     if not failures:
@@ -193,11 +198,16 @@ def _verdict(successes: Sequence[Candidate], failures: Sequence[Candidate], unde
     return f"{runs}; {len(successes)} succeeded, {len(failures)} failed."
 
 
+def _is_weak(factors: Factors) -> bool:
+    return factors.goal < WEAK_GOAL and (factors.identifiers or 0.0) < MINIMUM_IDENTIFIERS
+
+
 def _status(briefing: Briefing) -> Literal["success", "partial", "not_found"]:
     helpful = briefing.experiences or briefing.skills or briefing.knowledge
     if not helpful and not briefing.commitments:
         return "not_found"
-    return "success" if briefing.successes and briefing.failures else "partial"
+    weak = all(_is_weak(note.factors) for note in briefing.experiences)
+    return "success" if briefing.successes and briefing.failures and not weak else "partial"
 
 
 def _gaps(briefing: Briefing) -> list[str]:
@@ -215,9 +225,9 @@ def _gaps(briefing: Briefing) -> list[str]:
 
 def _warnings(briefing: Briefing, steps: Mapping[str, list[RecalledStep]]) -> list[str]:
     warnings = [*_repeated_failures(steps)]
-    best = max((note.factors.goal for note in briefing.experiences), default=None)
-    if best is not None and best < WEAK_GOAL:
-        warnings.append(f"Weak match: the most similar goal covers only {best:.0%} of this one.")
+    if briefing.experiences and all(_is_weak(note.factors) for note in briefing.experiences):
+        best = max(note.factors.goal for note in briefing.experiences)
+        warnings.append(f"Weak match: the most similar run covers only {best:.0%} of this goal.")
     if briefing.tools and briefing.successes:
         at_hand = {tool.casefold() for tool in briefing.tools}
         used = dict.fromkeys(step.tool for step in steps[briefing.successes[0].name] if step.tool and step.is_act)

@@ -82,6 +82,12 @@ def content_words(text: str) -> list[str]:
     return [word for word in words(text) if word not in _STOP_WORDS and (len(word) > 1 or word.isdigit())]
 
 
+def without_function_words(text: str) -> str:
+    """``text`` for a search: its words as written, without function words unless nothing else is left."""
+    kept = [part for part in text.split() if part.strip(".,;:!?()'\"").casefold() not in _STOP_WORDS]
+    return " ".join(kept) or text
+
+
 def topical_words(text: str) -> list[str]:
     """The content words without greetings and other courtesies; all content words where nothing else is said."""
     return [word for word in content_words(text) if word not in _SOCIAL_WORDS] or content_words(text)
