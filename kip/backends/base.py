@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kip.plan import algebra as op
 from kip.values import Json
@@ -120,10 +120,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class TextSearch:
-    """A keyword search over concepts: tokens of the term, and optionally the only type to return."""
+    """A keyword search for elements that hold at least one of ``tokens``.
+
+    ``kind`` says whether concepts or links are searched; ``scope`` is the only type, or predicate, to return.
+    """
 
     tokens: tuple[str, ...]
-    type: str | None = None
+    kind: Literal["concept", "link"] = "concept"
+    scope: str | None = None
     limit: int | None = None
 
 
@@ -159,7 +163,11 @@ class Reader(Protocol):
         ...
 
     def search(self, search: TextSearch) -> list[Hit]:
-        """Concepts that hold at least one of the tokens, best first."""
+        """Elements that hold at least one of the tokens, best first."""
+        ...
+
+    def weights(self, tokens: Iterable[str]) -> dict[str, float]:
+        """The weight of each token in a score: rarer in the space is heavier."""
         ...
 
 

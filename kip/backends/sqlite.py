@@ -229,6 +229,9 @@ class SqliteReader:
     def search(self, search: TextSearch) -> list[Hit]:
         return SearchIndex(self._connection, self._space).find(search)
 
+    def weights(self, tokens: Iterable[str]) -> dict[str, float]:
+        return SearchIndex(self._connection, self._space).weights(tokens)
+
 
 def _nulls(place: list[Any], widths: tuple[int, ...]) -> Iterator[bool]:
     """Whether each sort column's value in a cursor is null; a column is one cell wide, or rank and value."""

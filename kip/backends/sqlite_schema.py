@@ -46,7 +46,7 @@ CREATE TABLE revision (
 ) STRICT;
 CREATE INDEX revision_by_element ON revision (space, element, sequence);
 CREATE VIRTUAL TABLE search USING fts5 (
-    tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
+    named, tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 CREATE VIRTUAL TABLE search_terms USING fts5vocab (search, 'row');
 """

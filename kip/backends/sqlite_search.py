@@ -5,23 +5,29 @@ Every indexed token carries the number of its space, so that neither hits nor st
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
 
 from kip.backends import ids
-from kip.backends.base import Change, Concept, Hit, TextSearch
-from kip.backends.sqlite_rows import CONCEPT_COLUMNS, concept_of
+from kip.backends.base import Change, Concept, Element, Hit, TextSearch
+from kip.backends.scoring import coverage, weight
+from kip.backends.sqlite_rows import CONCEPT_COLUMNS, LINK_COLUMNS, concept_of, link_of
 from kip.compile.fragment import fts_any
-from kip.compile.text_query import encode, indexed_texts, token_set, tokens
-
-_OTHER_WEIGHT = 0.8
-"""What a token counts that is found in the text but not in the name or an alias."""
+from kip.compile.text_query import Texts, concept_texts, encode, link_texts, tokens
 
 _CANDIDATES = 3
 """How many times LIMIT candidates are ranked by coverage, after the index has cut by bm25."""
+
+_LEAST_CANDIDATES = 30
+
+
+def texts_of(element: Element) -> Texts:
+    """The grounding fields of an element."""
+    if isinstance(element, Concept):
+        return concept_texts(element.name, element.attributes)
+    return link_texts(element.predicate, element.attributes)
 
 
 class SearchIndex:
@@ -32,19 +38,15 @@ class SearchIndex:
         self._space = space
 
     def update(self, changes: Sequence[Change]) -> None:
-        """Keep the index in step with changed concepts."""
-        gone: list[tuple[int]] = []
-        come: list[tuple[int, str, str]] = []
+        """Keep the index in step with changed elements."""
+        gone: list[tuple[int | None]] = []
+        come: list[tuple[int | None, str, str, str]] = []
         for change in changes:
-            before, after = change.before, change.after
-            if not isinstance(change.element, Concept):
-                continue
-            old = self._document(before) if isinstance(before, Concept) else None
-            new = self._document(after) if isinstance(after, Concept) else None
+            old = self._document(change.before) if change.before is not None else None
+            new = self._document(change.after) if change.after is not None else None
             if old == new:
                 continue
             key = ids.element_key(change.element.id)
-            assert key is not None
             if old is not None:
                 gone.append((key,))
             if new is not None:
@@ -52,67 +54,64 @@ class SearchIndex:
         if gone:
             self._connection.executemany("DELETE FROM search WHERE rowid = ?", gone).fetchall()
         if come:
-            self._connection.executemany("INSERT INTO search (rowid, tokens, scope) VALUES (?, ?, ?)", come).fetchall()
+            insert = "INSERT INTO search (rowid, named, tokens, scope) VALUES (?, ?, ?, ?)"
+            self._connection.executemany(insert, come).fetchall()
+
+    def _document(self, element: Element) -> tuple[str, str, str] | None:
+        """Named tokens, other tokens and scope; None for a link without text of its own, which is found by its
+        predicate."""
+        naming, other = texts_of(element)
+        if isinstance(element, Concept):
+            scope = f"{self._all('concept')} {self._scope('concept', element.type)}"
+        elif other:
+            scope = f"{self._all('link')} {self._scope('link', element.predicate)}"
+        else:
+            return None
+        return self._terms(naming), self._terms(other), scope
+
+    def _terms(self, texts: Iterable[str]) -> str:
+        return " ".join(self._term(token) for text in texts for token in tokens(text))
 
     def _term(self, token: str) -> str:
         return f"{self._space}x{encode(token)}"
 
-    def _document(self, concept: Concept) -> tuple[str, str]:
-        naming, other = indexed_texts(concept.name, concept.attributes)
-        words = [self._term(token) for text in (*naming, *other) for token in tokens(text)]
-        return " ".join(words), f"{self._all()} {self._type(concept.type)}"
+    def _all(self, kind: str) -> str:
+        return f"{self._space}{kind[0]}"
 
-    def _all(self) -> str:
-        return f"{self._space}y"
-
-    def _type(self, type: str) -> str:
-        # FTS5 folds ASCII case, so a type's capitals are spelled out.
-        return f"{self._space}t" + "".join(f"{ord(character):x}" for character in type)
+    def _scope(self, kind: str, name: str) -> str:
+        # FTS5 folds ASCII case, so the capitals of a type are spelled out.
+        return self._all(kind) + "s" + "".join(f"{ord(character):x}" for character in name)
 
     def find(self, search: TextSearch) -> list[Hit]:
-        """Concepts that hold at least one token, by coverage of the query, then by age.
-
-        The score is absolute: the share of the query's weight (inverse document frequency) that the concept
-        covers, tokens outside of name and aliases counting less.
-        """
+        """Elements that hold at least one token, by coverage of the query, then by age."""
         wanted = list(dict.fromkeys(search.tokens))
         if not wanted:
             return []
-        scope = [self._all() if search.type is None else self._type(search.type)]
-        expression = f"{fts_any('scope', scope)} AND {fts_any('tokens', [self._term(token) for token in wanted])}"
-        cut = "" if search.limit is None else "LIMIT ?3"
-        candidates = [] if search.limit is None else [max(_CANDIDATES * search.limit, 50)]
-        rows = self._connection.execute(
-            f"SELECT {CONCEPT_COLUMNS} FROM search JOIN concept AS c ON c.key = search.rowid "
-            f"WHERE search MATCH ?2 AND c.space = ?1 ORDER BY bm25(search, 1.0, 0.0) {cut}",
+        scope = self._all(search.kind) if search.scope is None else self._scope(search.kind, search.scope)
+        terms = [self._term(token) for token in wanted]
+        expression = f"{fts_any('scope', [scope])} AND {fts_any('named tokens', terms)}"
+        table, columns = ("concept", CONCEPT_COLUMNS) if search.kind == "concept" else ("link", LINK_COLUMNS)
+        alias = table[0]
+        cut, candidates = "", list[int]()
+        if search.limit is not None:
+            cut, candidates = "LIMIT ?3", [max(_CANDIDATES * search.limit, _LEAST_CANDIDATES)]
+        rows: list[Any] = self._connection.execute(
+            "WITH hit AS MATERIALIZED (SELECT rowid AS key, bm25(search, 4.0, 1.0, 0.0) AS distance FROM search "
+            f"WHERE search MATCH ?2 ORDER BY distance {cut}) "
+            f"SELECT {columns} FROM hit JOIN {table} AS {alias} ON {alias}.key = hit.key WHERE {alias}.space = ?1",
             [self._space, expression, *candidates],
         ).fetchall()
-        weights = self._weights(wanted)
-        hits = [Hit(concept, _coverage(concept, weights)) for concept in map(concept_of, rows)]
-        hits.sort(key=lambda hit: (-hit.score, ids.concept_key(hit.element.id)))
+        weights = self.weights(wanted)
+        elements = [concept_of(row) if search.kind == "concept" else link_of(row) for row in rows]
+        hits = [Hit(element, coverage(texts_of(element), weights)) for element in elements]
+        hits.sort(key=lambda hit: (-hit.score, ids.element_key(hit.element.id)))
         return hits if search.limit is None else hits[: search.limit]
 
-    def _weights(self, wanted: Iterable[str]) -> dict[str, float]:
-        total = self._frequency(self._all())
-        return {
-            token: math.log(1 + (total - count + 0.5) / (count + 0.5))
-            for token in wanted
-            for count in (self._frequency(self._term(token)),)
-        }
+    def weights(self, wanted: Iterable[str]) -> dict[str, float]:
+        """The weight of each token: rarer in the space is heavier."""
+        total = self._frequency(self._all("concept"))
+        return {token: weight(self._frequency(self._term(token)), total) for token in wanted}
 
     def _frequency(self, term: str) -> int:
         found: Any = self._connection.execute("SELECT doc FROM search_terms WHERE term = ?", (term,)).fetchall()
         return found[0][0] if found else 0
-
-
-def _coverage(concept: Concept, weights: dict[str, float]) -> float:
-    naming, other = indexed_texts(concept.name, concept.attributes)
-    named = token_set(naming)
-    text = token_set(other)
-    covered = sum(
-        weight * (1.0 if token in named else _OTHER_WEIGHT)
-        for token, weight in weights.items()
-        if token in named or token in text
-    )
-    whole = sum(weights.values())
-    return min(1.0, covered / whole) if whole else 0.0

@@ -25,9 +25,12 @@ def json_path(key: str) -> str:
     return f"'$.\"{identifier(key)}\"'"
 
 
-def fts_any(column: str, tokens: list[str]) -> str:
-    """An FTS5 expression: ``column`` holds at least one of the tokens (each ASCII letters and digits)."""
-    for token in tokens:
-        if not (token.isascii() and token.isalnum()):
-            raise KipError("KIP_4003", "a search token is not encoded")
-    return f"{identifier(column)} : ({' OR '.join(tokens)})" if tokens else ""
+def fts_any(columns: str, tokens: list[str]) -> str:
+    """An FTS5 expression: one of the columns (separated by blanks) holds at least one of the tokens.
+
+    Raises KIP_4003 for a token that is not plain ASCII letters and digits: nothing else may reach the index.
+    """
+    if not tokens or not all(token.isascii() and token.isalnum() for token in tokens):
+        raise KipError("KIP_4003", "a search token is not encoded")
+    listed = " ".join(identifier(column) for column in columns.split(" "))
+    return f"{{{listed}}} : ({' OR '.join(tokens)})"

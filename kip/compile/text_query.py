@@ -72,22 +72,62 @@ def _encode_character(character: str) -> str:
     return f"z{ord(character):x}z"
 
 
-def indexed_texts(name: str, attributes: dict[str, Json]) -> tuple[list[str], list[str]]:
-    """The grounding fields of a concept (5.2.2): texts that name it, and its other text attributes.
+Texts = tuple[list[str], list[str]]
+"""Grounding fields: texts that name an element, and its other texts."""
 
-    All top-level attributes that are strings or arrays of strings take part.
-    """
+
+def concept_texts(name: str, attributes: dict[str, Json]) -> Texts:
+    """The grounding fields of a concept (5.2.2): its name and aliases; all other top-level attributes that are
+    strings or arrays of strings."""
     naming: list[str] = [name]
     other: list[str] = []
     for key, value in attributes.items():
-        target = naming if key in NAME_KEYS else other
-        if isinstance(value, str):
-            target.append(value[:MAX_INDEXED_CHARACTERS])
-        elif isinstance(value, list):
-            target.extend(item[:MAX_INDEXED_CHARACTERS] for item in value if isinstance(item, str))
+        (naming if key in NAME_KEYS else other).extend(_strings(value))
     return naming, other
 
 
-def token_set(texts: Iterable[str]) -> set[str]:
-    """All tokens of some texts."""
-    return {token for text in texts for token in tokens(text)}
+def link_texts(predicate: str, attributes: dict[str, Json]) -> Texts:
+    """The grounding fields of a link: its predicate's name; its top-level text attributes."""
+    return [predicate], [text for value in attributes.values() for text in _strings(value)]
+
+
+def _strings(value: Json) -> Iterator[str]:
+    for item in value if isinstance(value, list) else (value,):
+        if isinstance(item, str):
+            yield item[:MAX_INDEXED_CHARACTERS]
+
+
+def present(wanted: Iterable[str], text: str) -> set[str]:
+    """Which of the tokens ``wanted`` are among the tokens of ``text``.
+
+    Most are decided by looking for them between boundaries; the text is tokenised only where that leaves a doubt
+    (a part of an identifier, a compound).
+    """
+    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
+    squeezed: str | None = None
+    found: set[str] = set()
+    doubtful: set[str] = set()
+    for token in wanted:
+        if token in folded:
+            (found if _stands_alone(token, folded) else doubtful).add(token)
+            continue
+        squeezed = folded.translate(_JOINERS) if squeezed is None else squeezed
+        if token in squeezed:
+            doubtful.add(token)
+    return found | doubtful.intersection(tokens(text)) if doubtful else found
+
+
+_JOINERS = str.maketrans("", "", "_-./:@#")
+
+
+def _stands_alone(token: str, folded: str) -> bool:
+    """True when the token occurs as a whole run of letters and digits, or as a pair inside a CJK run."""
+    if _IS_CJK.match(token):
+        return len(token) == 2
+    at = folded.find(token)
+    while at >= 0:
+        before, after = folded[at - 1 : at], folded[at + len(token) : at + len(token) + 1]
+        if not any(side.isalnum() and not _IS_CJK.match(side) for side in (before, after)):
+            return True
+        at = folded.find(token, at + 1)
+    return False

@@ -232,6 +232,14 @@ def _delete_concept(command: ast.DeleteConcept) -> str:
     return "\n".join([f"DELETE CONCEPT ?{command.target} DETACH", *_where(command.where)])
 
 
+def _describe_primer(_: ast.DescribePrimer) -> str:
+    return "DESCRIBE PRIMER"
+
+
+def _describe_domains(_: ast.DescribeDomains) -> str:
+    return "DESCRIBE DOMAINS"
+
+
 def _describe_types(command: ast.DescribeTypes) -> str:
     head = [f"DESCRIBE {command.kind.upper()} TYPES"]
     return " ".join([*head, *_option("LIMIT", command.limit), *_option("CURSOR", command.cursor)])
@@ -262,8 +270,8 @@ _COMMANDS = cast(
         ast.DeleteKeys: _delete_keys,
         ast.DeletePropositions: _delete_propositions,
         ast.DeleteConcept: _delete_concept,
-        ast.DescribePrimer: lambda _: "DESCRIBE PRIMER",
-        ast.DescribeDomains: lambda _: "DESCRIBE DOMAINS",
+        ast.DescribePrimer: _describe_primer,
+        ast.DescribeDomains: _describe_domains,
         ast.DescribeTypes: _describe_types,
         ast.DescribeType: _describe_type,
         ast.Search: _search,

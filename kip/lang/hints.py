@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from kip.lang import slips
-from kip.lang.slips import Found
+from kip.lang.words import Found, trailing_comma
 
 SHOWN = 40
 """Longest piece of the command that an error repeats."""
@@ -37,7 +37,7 @@ def explain(found: Found, expected: str, place: str) -> Slip:
     fault = _FAULTS.get(found.kind)
     if fault is not None:
         return fault(found, place)
-    hint = slips.trailing_comma(found) or slips.by_place(found, expected, place)
+    hint = trailing_comma(found) or slips.by_place(found, expected, place)
     return Slip(_describe(found), hint, "KIP_1001", found.start)
 
 
@@ -129,6 +129,8 @@ def _glued_word(found: Found, place: str) -> Slip:
         hint = f"Put a colon after the key: {word}: .."
     elif after == "'":
         hint = _QUOTES
+    elif after == '"':
+        hint = f"Put a blank after {word}; or is a quote missing before it?"
     else:
         hint = f"Put a blank after {word}."
     return Slip(f"'{word}{after}' without a blank", hint, "KIP_1001", found.start)

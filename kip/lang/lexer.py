@@ -12,7 +12,7 @@ import re
 from kip.errors import KipError
 from kip.lang import hints
 from kip.lang.ast import Span
-from kip.lang.slips import Found
+from kip.lang.words import Found
 from kip.values import MAX_DEPTH, MAX_INTEGER_DIGITS
 
 _BLANKS = r"((?:[ \t\r\n]++|//[^\r\n]*+)*+)"

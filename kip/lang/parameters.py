@@ -158,7 +158,8 @@ def _collect(command: ast.Command) -> tuple[Slot, ...]:
         elif isinstance(item, ast.Node):
             expected = _EXPECTATIONS.get(type(item), {})
             for name in reversed(_field_names(type(item))):
-                pending.append((getattr(item, name), *expected.get(name, ("", None))))
+                owner, expectation = expected.get(name, ("", None))
+                pending.append((getattr(item, name), owner, expectation))
     return tuple(slots)
 
 

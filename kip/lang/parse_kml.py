@@ -146,7 +146,7 @@ def _parse_proposition(tokens: Tokens) -> ast.PropositionEntry:
     start = tokens.start
     tokens.advance()
     predicate = parse_text(tokens, "the predicate")
-    tokens.expect(",", "',' after the predicate", place="after predicate")
+    tokens.expect(",", "',' after the predicate", place="after target")
     target = parse_endpoint(tokens, "the target", exact=True)
     tokens.close(")", start, "')' after the target", place="after target")
     return ast.PropositionEntry(predicate, target, _parse_metadata(tokens), span=tokens.span(start))

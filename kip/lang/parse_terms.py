@@ -6,12 +6,12 @@ from typing import cast
 
 from kip.lang import ast
 from kip.lang.lexer import Tokens
+from kip.lang.words import AGGREGATES
 from kip.values import MAX_DEPTH, Json
 
 _CONSTANTS: dict[str, Json] = {"true": True, "false": False, "null": None}
 _MATCHER_KEYS = ("id", "type", "name")
 _WHOLE_FIELDS = ("attributes", "metadata")
-AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 
 
 # --- values (2.7) -------------------------------------------------------------------------------

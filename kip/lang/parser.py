@@ -8,7 +8,7 @@ from kip.lang.lexer import Tokens, refuse_surrogates
 from kip.lang.parse_kml import parse_delete, parse_merge, parse_update, parse_upsert
 from kip.lang.parse_kql import parse_find
 from kip.lang.parse_meta import parse_describe, parse_export, parse_search
-from kip.lang.slips import STATEMENTS
+from kip.lang.words import STATEMENTS
 
 _PARSERS = {
     "FIND": parse_find,

@@ -6,57 +6,30 @@ when it knows none.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable
 
-STATEMENTS = ("FIND", "UPSERT", "UPDATE", "MERGE", "DELETE", "DESCRIBE", "SEARCH", "EXPORT")
-AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
-TESTS = ("IN", "IS_NULL", "IS_NOT_NULL", "CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX")
-UPDATE_FUNCTIONS = ("ADD", "MUL", "CLAMP", "COALESCE")
-_CLAUSES = ("FILTER", "NOT", "OPTIONAL", "UNION")
-_TAILS = ("WHERE", "ORDER", "LIMIT", "CURSOR")
-_OTHERS = (
-    *("BY", "ASC", "DESC", "DISTINCT", "CONCEPT", "PROPOSITION", "SET", "ATTRIBUTES", "PROPOSITIONS", "METADATA"),
-    *("WITH", "EXPECT", "VERSION", "FROM", "DETACH", "INTO", "PRIMER", "DOMAINS", "TYPES", "TYPE", "MODE", "THRESHOLD"),
+from kip.lang.words import (
+    AGGREGATES,
+    CLAUSES,
+    FOREIGN,
+    KEYWORDS,
+    STATEMENTS,
+    TAILS,
+    TESTS,
+    UPDATE_FUNCTIONS,
+    Found,
+    any_word,
+    capitals,
+    nearest,
 )
-_KEYWORDS = frozenset((*STATEMENTS, *_CLAUSES, *_TAILS, *_OTHERS))
 
 _FUNCTIONS = f"The functions of FILTER are {', '.join(TESTS)}."
-_GUARD = "EXPECT VERSION stands in UPSERT blocks only, right after the identity; elsewhere FILTER in WHERE."
 _ONE_STATEMENT = (
     "One command holds one statement (only UPSERT may repeat). Send the next one as its own entry of commands."
 )
 _TRIPLE = 'A link has three parts: (?subject, "predicate", ?object).'
 _UPDATE_ONLY = "Update expressions stand in UPDATE only; UPSERT stores plain JSON values."
 _VARIABLES = "Variables begin with a question mark: ?"
-
-
-class Found(NamedTuple):
-    """The token that does not fit, in its text."""
-
-    kind: str
-    value: str
-    text: str
-    start: int
-
-    def following(self, distance: int) -> str:
-        """The character that many places after the token's first one; empty at the end."""
-        return self.text[self.start + distance : self.start + distance + 1]
-
-    def is_call(self) -> bool:
-        """Whether a word has an opening parenthesis behind it."""
-        return self.kind == "word" and self._next_character() == "("
-
-    def opens_pattern(self) -> bool:
-        """Whether a word has a matcher or a comma behind it, as a variable would."""
-        return self.kind == "word" and self._next_character() in ("{", "(", ",", ")", ".")
-
-    def _next_character(self) -> str:
-        place = self.start + len(self.value)
-        while self.text[place : place + 1] in (" ", "\t", "\r", "\n"):
-            place += 1
-        return self.text[place : place + 1]
 
 
 def by_place(found: Found, expected: str, place: str) -> str:
@@ -67,58 +40,7 @@ def by_place(found: Found, expected: str, place: str) -> str:
         hint = _keyword(found, expected)
     else:
         hint = _PLACES[place](found) if place in _PLACES else ""
-    return hint or _any_word(found)
-
-
-def trailing_comma(found: Found) -> str:
-    """The hint for a comma with nothing behind it."""
-    if found.kind not in (")", "]", "}", "end") and found.value not in _KEYWORDS:
-        return ""
-    place = found.start - 1
-    while place > 0 and found.text[place] in " \t\r\n":
-        place -= 1
-    return "Remove the comma before it, or add what is missing." if found.text[place : place + 1] == "," else ""
-
-
-def _nearest(word: str, candidates: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(word[:40].upper(), tuple(candidates), n=1)
-    return f"Did you mean {matches[0]}?" if matches else ""
-
-
-def _capitals(word: str) -> str:
-    upper = word[:40].upper()
-    return f"Keywords are written in capitals: {upper}." if upper in _KEYWORDS and upper != word else ""
-
-
-_FOREIGN = {
-    "SELECT": "KIP reads with FIND(?x, ?y.name) WHERE { .. }.",
-    "MATCH": 'KIP reads with FIND(?x) WHERE { ?x {type: "Drug"} (?x, "treats", ?y) }.',
-    "RETURN": "What is returned stands first: FIND(?x, ?y.name) WHERE { .. }.",
-    "INSERT": "KIP writes with UPSERT { CONCEPT ?x { {type: .., name: ..} SET ATTRIBUTES { .. } } }.",
-    "CREATE": "KIP writes with UPSERT { CONCEPT ?x { {type: .., name: ..} SET ATTRIBUTES { .. } } }.",
-    "REMOVE": "KIP deletes with DELETE ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT.",
-    "DROP": "KIP deletes with DELETE ATTRIBUTES, METADATA, PROPOSITIONS or CONCEPT.",
-    "OFFSET": "There is no OFFSET: page with LIMIT and CURSOR, whose token is next_cursor of the last page.",
-    "SKIP": "There is no SKIP: page with LIMIT and CURSOR, whose token is next_cursor of the last page.",
-    "GROUP": "Grouping is implicit: FIND(?x.name, COUNT(?y)) groups by ?x.name.",
-    "HAVING": "There is no HAVING; read the groups and select from them.",
-    "AS": "There are no aliases; columns come in the order of FIND.",
-    "AND": "AND is written && in FILTER; clauses of WHERE all hold anyway.",
-    "OR": "OR is written || in FILTER; for patterns use UNION { .. }.",
-    "JOIN": "Patterns join by the variables that they share.",
-    "DISTINCT": "Solutions are distinct already; DISTINCT stands in COUNT(DISTINCT ?x) only.",
-    "LIKE": 'Use CONTAINS(?x.name, "part"), STARTS_WITH, ENDS_WITH or REGEX.',
-    "BETWEEN": "Write two comparisons: ?x.attributes.n >= 1 && ?x.attributes.n <= 9.",
-    "IS": "Null is tested with IS_NULL(?x.attributes.n) and IS_NOT_NULL(..).",
-    "EXISTS": "A pattern in WHERE asks for existence; NOT { .. } asks for absence.",
-    "EXPECT": _GUARD,
-}
-
-
-def _any_word(found: Found) -> str:
-    if found.kind not in ("word", "bad word"):
-        return ""
-    return _FOREIGN.get(found.value[:40].upper(), "") or _capitals(found.value)
+    return hint or any_word(found)
 
 
 def _keyword(found: Found, expected: str) -> str:
@@ -126,9 +48,9 @@ def _keyword(found: Found, expected: str) -> str:
         return f"{expected} stands before the brace: {expected} {{ .. }}."
     if found.kind != "word":
         return ""
-    if expected == "WHERE" and found.value in _TAILS:
+    if expected == "WHERE" and found.value in TAILS:
         return "WHERE { .. } stands before ORDER BY, LIMIT and CURSOR."
-    return _capitals(found.value) or _nearest(found.value, (expected,))
+    return capitals(found.value) or nearest(found.value, (expected,))
 
 
 # --- values, keys and variables -----------------------------------------------------------------
@@ -159,7 +81,7 @@ def _value(found: Found) -> str:
 
 def _update_value(found: Found) -> str:
     if found.is_call():
-        near = _nearest(found.value, UPDATE_FUNCTIONS)
+        near = nearest(found.value, UPDATE_FUNCTIONS)
         return f"{near} The functions of UPDATE are {', '.join(UPDATE_FUNCTIONS)}.".strip()
     return _value(found)
 
@@ -203,12 +125,12 @@ def _entries(found: Found) -> str:
 
 
 def _variable(found: Found) -> str:
-    if found.kind == "word" and found.value not in _KEYWORDS:
+    if found.kind == "word" and found.value not in KEYWORDS:
         return f"{_VARIABLES}{found.value[:40]}."
     if found.kind == "{":
         return "Name a variable here and match it in WHERE: ?x .. WHERE { ?x {type: .., name: ..} }."
     if found.kind == "word":
-        return f"A variable is missing before {found.value}." if not _capitals(found.value) else ""
+        return f"A variable is missing before {found.value}." if not capitals(found.value) else ""
     return ""
 
 
@@ -262,11 +184,11 @@ def _clause(found: Found) -> str:
         return "Absence is written NOT { .. }."
     if found.kind != "word":
         return ""
-    if found.value in _TAILS:
+    if found.value in TAILS:
         return f"Close the WHERE block with '}}' before {found.value}."
     return (
-        _any_word(found)
-        or _nearest(found.value, _CLAUSES)
+        any_word(found)
+        or nearest(found.value, CLAUSES)
         or (f"{_VARIABLES}{found.value[:40]}." if found.opens_pattern() else "")
     )
 
@@ -295,8 +217,8 @@ def _condition(found: Found) -> str:
 def _function(found: Found) -> str:
     if found.value.upper() in AGGREGATES:
         return "Aggregates stand in FIND and ORDER BY, not in FILTER."
-    foreign = _FOREIGN.get(found.value.upper(), "")
-    return foreign or f"{_nearest(found.value, TESTS)} {_FUNCTIONS}".strip()
+    foreign = FOREIGN.get(found.value.upper(), "")
+    return foreign or f"{nearest(found.value, TESTS)} {_FUNCTIONS}".strip()
 
 
 def _operand(found: Found) -> str:
@@ -345,7 +267,7 @@ def _list(_: Found) -> str:
 def _statement(found: Found) -> str:
     if found.kind == "end":
         return "The command is empty; for a first look send DESCRIBE PRIMER."
-    return _any_word(found) or (_nearest(found.value, STATEMENTS) if found.kind == "word" else "")
+    return any_word(found) or (nearest(found.value, STATEMENTS) if found.kind == "word" else "")
 
 
 _ORDERS = {
@@ -358,7 +280,7 @@ _ORDERS = {
     "SEARCH": "SEARCH, WITH TYPE, MODE, THRESHOLD, LIMIT",
     "EXPORT": "EXPORT, WHERE, LIMIT, CURSOR",
 }
-_PARTS = (*_TAILS, "WITH", "TYPE", "MODE", "THRESHOLD", "SET", "FILTER")
+_PARTS = (*TAILS, "WITH", "TYPE", "MODE", "THRESHOLD", "SET", "FILTER")
 
 
 def _after_statement(found: Found, statement: str) -> str:
@@ -367,7 +289,7 @@ def _after_statement(found: Found, statement: str) -> str:
             return _ONE_STATEMENT
         if found.value in _PARTS:
             return f"The parts of {statement} come in this order, each once: {_ORDERS[statement]}."
-        return _any_word(found) or _nearest(found.value, _PARTS)
+        return any_word(found) or nearest(found.value, (*_PARTS, "ASC", "DESC"))
     if found.kind in ("}", ")", "]"):
         return "There is one closing bracket too many, here or before."
     return ""
@@ -377,8 +299,8 @@ def _projection(found: Found) -> str:
     if found.is_call():
         if found.value.upper() in AGGREGATES:
             return f"Aggregates are written in capitals: {found.value.upper()}."
-        return f"{_nearest(found.value, AGGREGATES)} The aggregates are {', '.join(AGGREGATES)}.".strip()
-    if found.kind == "word" and found.value not in _KEYWORDS:
+        return f"{nearest(found.value, AGGREGATES)} The aggregates are {', '.join(AGGREGATES)}.".strip()
+    if found.kind == "word" and found.value not in KEYWORDS:
         return f"{_VARIABLES}{found.value[:40]}."
     if found.kind == ")":
         return "Name at least one variable, path or aggregate: FIND(?x)."
@@ -386,7 +308,7 @@ def _projection(found: Found) -> str:
 
 
 def _aggregate(found: Found) -> str:
-    if found.kind == "word" and found.value not in _KEYWORDS:
+    if found.kind == "word" and found.value not in KEYWORDS:
         return f"{_VARIABLES}{found.value[:40]}."
     return "An aggregate takes one variable or path: COUNT(?x), COUNT(DISTINCT ?x), SUM(?x.attributes.n)."
 
@@ -398,11 +320,12 @@ def _after_projection(found: Found) -> str:
 def _integer(found: Found) -> str:
     if found.kind == "string":
         return "Write the number without quotes."
-    return "Write a whole number, or a placeholder such as :limit."
+    return "Write a whole number, or a placeholder such as :n."
 
 
 def _share(found: Found) -> str:
-    return "Write the number without quotes." if found.kind == "string" else "Write a number from 0 to 1, such as 0.75."
+    quotes = " without quotes" if found.kind == "string" else ""
+    return f"Write a number from 0 to 1{quotes}, such as 0.75."
 
 
 def _upsert(found: Found) -> str:
@@ -410,9 +333,11 @@ def _upsert(found: Found) -> str:
         return "Give at least one block: CONCEPT ?x { {type: .., name: ..} }."
     if found.kind == ",":
         return "Blocks follow one another without commas."
+    if found.value in ("CONCEPT", "PROPOSITION"):
+        return "The blocks of UPSERT stand in braces: UPSERT { CONCEPT ?x { .. } }."
     if found.value == "SET":
         return "SET stands inside a CONCEPT or PROPOSITION block, after the identity."
-    return _nearest(found.value, ("CONCEPT", "PROPOSITION")) if found.kind == "word" else ""
+    return nearest(found.value, ("CONCEPT", "PROPOSITION")) if found.kind == "word" else ""
 
 
 def _identity(found: Found) -> str:
@@ -426,7 +351,7 @@ def _set_in_upsert(found: Found) -> str:
         return "UPSERT writes metadata as WITH METADATA { .. } after the closing brace of the block."
     if found.value == "PROPOSITIONS":
         return "SET PROPOSITIONS stands in CONCEPT blocks only."
-    return _nearest(found.value, ("ATTRIBUTES", "PROPOSITIONS")) if found.kind == "word" else ""
+    return nearest(found.value, ("ATTRIBUTES", "PROPOSITIONS")) if found.kind == "word" else ""
 
 
 def _block(found: Found) -> str:
@@ -436,7 +361,7 @@ def _block(found: Found) -> str:
         return "WITH METADATA stands after the closing brace of the block."
     if found.kind == ",":
         return "The parts of a block follow one another without commas."
-    return _nearest(found.value, ("SET",)) if found.kind == "word" else ""
+    return nearest(found.value, ("SET",)) if found.kind == "word" else ""
 
 
 def _propositions(found: Found) -> str:
@@ -448,7 +373,7 @@ def _propositions(found: Found) -> str:
 def _set_in_update(found: Found) -> str:
     if found.value == "PROPOSITIONS":
         return "UPDATE changes attributes and metadata; links are written by UPSERT."
-    return _nearest(found.value, ("ATTRIBUTES", "METADATA")) if found.kind == "word" else ""
+    return nearest(found.value, ("ATTRIBUTES", "METADATA")) if found.kind == "word" else ""
 
 
 def _update(found: Found) -> str:
@@ -461,23 +386,23 @@ def _update(found: Found) -> str:
 
 def _describe(found: Found) -> str:
     forms = 'PRIMER, DOMAINS, CONCEPT TYPES, CONCEPT TYPE "X", PROPOSITION TYPES, PROPOSITION TYPE "x"'
-    near = _nearest(found.value, ("PRIMER", "DOMAINS", "TYPES", "TYPE")) if found.kind == "word" else ""
-    return _capitals(found.value) or f"{near} DESCRIBE takes {forms}.".strip()
+    near = nearest(found.value, ("PRIMER", "DOMAINS", "TYPES", "TYPE")) if found.kind == "word" else ""
+    return capitals(found.value) or f"{near} DESCRIBE takes {forms}.".strip()
 
 
 def _search(found: Found) -> str:
-    return _capitals(found.value) or 'Say what to search: SEARCH CONCEPT "term" or SEARCH PROPOSITION "term".'
+    return capitals(found.value) or 'Say what to search: SEARCH CONCEPT "term" or SEARCH PROPOSITION "term".'
 
 
 def _delete(found: Found) -> str:
     if found.kind == "word":
-        return _capitals(found.value) or _nearest(found.value, ("ATTRIBUTES", "METADATA", "PROPOSITIONS", "CONCEPT"))
+        return capitals(found.value) or nearest(found.value, ("ATTRIBUTES", "METADATA", "PROPOSITIONS", "CONCEPT"))
     return "Say what to delete: DELETE CONCEPT ?x DETACH WHERE { .. }, or ATTRIBUTES, METADATA, PROPOSITIONS."
 
 
 def _delete_keys(found: Found) -> str:
     if found.kind == "word":
-        return f'Quote the keys: "{found.value[:40]}".' if found.value not in _KEYWORDS else ""
+        return f'Quote the keys: "{found.value[:40]}".' if found.value not in KEYWORDS else ""
     if found.kind == "string":
         return "Separate the keys by commas."
     if found.kind == ":":

@@ -37,7 +37,7 @@ def record(
     """Record every run of ``source``; each record ends in one receipt.
 
     Args:
-        source: a Path or path text, JSON text, or Python values; one record or a list of them.
+        source: a Path or path text, JSON text or bytes, or Python values; one record or a list of them.
         adapter: the format's name; found by looking at each record when omitted.
         context: hints that hold for all records where they do not say otherwise
             (``counterparty``, ``agent``, ``source``, ``topic``).

@@ -37,7 +37,11 @@ SEARCH_LIMIT = 20
 
 MINIMUM_GOAL = 0.25
 MINIMUM_IDENTIFIERS = 0.5
-"""A run counts as similar from this share of the goal, or of the request's identifiers, on."""
+MINIMUM_GOAL_BESIDE_IDENTIFIERS = 0.1
+"""A run counts as similar from this share of the goal on; a smaller one will do beside shared identifiers."""
+
+MINIMUM_OF_BEST = 0.45
+"""A run whose rank is below this share of the best one's is not shown beside it."""
 
 WEAK_GOAL = 0.4
 """Below this share of the goal even the best run is called a weak match."""
@@ -120,7 +124,8 @@ def _similar(session: Session, asked: Situation, now: datetime) -> list[Candidat
         candidate(name, item.attributes, item.metadata, scores.get(name, min(beyond, item.score)), asked, now)
         for name, item in items.items()
     )
-    return sorted((one for one in ranked if _resembles(one)), key=lambda one: (-one.rank, one.name))
+    similar = sorted((one for one in ranked if _resembles(one)), key=lambda one: (-one.rank, one.name))
+    return [one for one in similar if one.rank >= MINIMUM_OF_BEST * similar[0].rank]
 
 
 def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequence[Found]) -> Iterator[Found]:
@@ -136,7 +141,9 @@ def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequenc
 
 def _resembles(one: Candidate) -> bool:
     shared = one.factors.identifiers
-    return one.factors.goal >= MINIMUM_GOAL or (shared is not None and shared >= MINIMUM_IDENTIFIERS)
+    if shared is not None and shared >= MINIMUM_IDENTIFIERS:
+        return one.factors.goal >= MINIMUM_GOAL_BESIDE_IDENTIFIERS
+    return one.factors.goal >= MINIMUM_GOAL
 
 
 # --- saying --------------------------------------------------------------------------------------

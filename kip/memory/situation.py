@@ -22,7 +22,7 @@ STATE_LIMIT = 40
 _TOKEN = re.compile(r"[\w$@#][\w$@#./:+-]*\w|\w", re.UNICODE)
 _HAS_LETTER_AND_DIGIT = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 _INNER_MARK = re.compile(r"\w[_@/:.#$]\w")
-_CAPITALS = re.compile(r"^[A-Z]{2,}$")
+_CAPITALS = re.compile(r"^[A-Z]{3,}$")
 _HUMPS = re.compile(r"[a-z][A-Z]")
 _NUMBER = re.compile(r"^\d{3,}$")
 
@@ -42,7 +42,7 @@ def identifiers(text: str) -> list[str]:
     """The tokens of ``text`` that name one particular thing, folded, in order of appearance, without repeats.
 
     Such are tokens with letters and digits, with inner marks (``user_7``, ``db.internal``), in capitals
-    (``JFK``), in camel case, and numbers of three digits or more.
+    (``JFK``, but not an emphasised ``ONLY``), in camel case, and numbers of three digits or more.
     """
     found = (token for token in _TOKEN.findall(text) if _names_something(token))
     return list(dict.fromkeys(token.casefold() for token in found))
@@ -52,7 +52,7 @@ def _names_something(token: str) -> bool:
     return bool(
         _HAS_LETTER_AND_DIGIT.search(token)
         or _INNER_MARK.search(token)
-        or _CAPITALS.match(token)
+        or (_CAPITALS.match(token) and content_words(token))
         or _HUMPS.search(token)
         or _NUMBER.match(token)
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from typing import assert_never, cast
 
-from kip.backends.base import Hit, Reader, TextSearch
-from kip.compile.text_query import tokens
+from kip.backends.base import Hit, Link, Reader, TextSearch
+from kip.backends.scoring import coverage
+from kip.compile.text_query import Texts, link_texts, tokens
 from kip.errors import KipError
 from kip.lang import ast, parse
 from kip.nexus.query import Response, find
@@ -120,11 +121,11 @@ def search(command: ast.Search, parameters: Parameters, reader: Reader, registry
     if command.kind == "concept":
         if type is not None:
             registry.require("type", type)
-        hits = reader.search(TextSearch(wanted, type, limit))
+        hits = reader.search(TextSearch(wanted, "concept", type, limit))
     else:
         if type is not None:
             registry.require("predicate", type)
-        hits = _search_propositions(wanted, type, limit, reader)
+        hits = _search_propositions(wanted, type, limit, reader, registry)
     return {"result": [_scored(hit) for hit in hits if hit.score >= threshold]}
 
 
@@ -145,25 +146,33 @@ def _check_mode(command: ast.Search, parameters: Parameters) -> None:
 
 
 def _search_propositions(
-    wanted: tuple[str, ...], predicate: str | None, limit: int | None, reader: Reader
+    wanted: tuple[str, ...], predicate: str | None, limit: int | None, reader: Reader, registry: Registry
 ) -> list[Hit]:
-    """Links of the predicates whose name or description matches, best predicate first, oldest link first."""
-    found: list[Hit] = []
-    for definition in reader.search(TextSearch(wanted, PROPOSITION_TYPE)):
-        name = definition.element.to_json()["name"]
-        if predicate is not None and name != predicate:
-            continue
-        page = " LIMIT :limit" if limit is not None else ""
-        rows = _rows(
-            f"FIND(?l.id) WHERE {{ ?l (?s, :predicate, ?o) }}{page}",
-            reader,
-            {"predicate": name, "limit": limit - len(found) if limit is not None else None},
-        )
-        links = reader.elements(id for (id,) in rows if isinstance(id, str))
-        found.extend(Hit(link, definition.score) for link in links.values())
-        if limit is not None and len(found) >= limit:
-            break
-    return found
+    """Links whose predicate's name or description, or whose own text, holds one of the tokens.
+
+    A link is scored by all of these together; at most ``limit`` links of each matching predicate are looked at.
+    """
+    weights = reader.weights(dict.fromkeys(wanted))
+    found = {hit.element.id: hit.element for hit in reader.search(TextSearch(wanted, "link", predicate, limit))}
+    for name, definition in registry.predicates.items():
+        if (predicate is None or name == predicate) and coverage(_predicate_texts(name, definition), weights) > 0:
+            page = " LIMIT :limit" if limit is not None else ""
+            text = f"FIND(?l.id) WHERE {{ ?l (?s, :predicate, ?o) }}{page}"
+            rows = _rows(text, reader, {"predicate": name, "limit": limit})
+            found.update(reader.elements(id for (id,) in rows if isinstance(id, str)))
+    hits: list[Hit] = []
+    for link in found.values():
+        if isinstance(link, Link):
+            naming, description = _predicate_texts(link.predicate, registry.predicates.get(link.predicate, {}))
+            own = link_texts(link.predicate, link.attributes)[1]
+            hits.append(Hit(link, coverage((naming, description + own), weights)))
+    hits.sort(key=lambda hit: -hit.score)
+    return hits[:limit]
+
+
+def _predicate_texts(name: str, definition: dict[str, Json]) -> Texts:
+    description = definition.get("description")
+    return [name], [description] if isinstance(description, str) else []
 
 
 def _scored(hit: Hit) -> Json:

@@ -16,7 +16,7 @@ from kip.errors import KipError
 from kip.memory.adapters.openai_chat import is_message_list
 from kip.values import Json
 
-Source = str | Path | Mapping[str, object] | Sequence[object]
+Source = str | bytes | Path | Mapping[str, object] | Sequence[object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +29,17 @@ class Record:
 
 
 def records(source: Source) -> Iterator[Record]:
-    """The records of ``source``: a Path or path text, JSON text that starts with a bracket, or values.
+    """The records of ``source``: a Path or path text, JSON text that starts with a bracket or as bytes, or values.
 
     Raises KIP_3002 when a file is not there, KIP_1001 when the source as a whole is not JSON.
     """
     if isinstance(source, Path):
         return _of_bytes(_read(source), source.name)
+    if isinstance(source, bytes):
+        return _of_bytes(source, "input")
     if isinstance(source, str):
         if source.lstrip().startswith(("{", "[")):
-            return _of_bytes(source.encode("utf-8", "surrogatepass"), "text")
+            return _of_bytes(source.encode("utf-8", "surrogatepass"), "input")
         return _of_bytes(_read(Path(source)), Path(source).name)
     return _of_value(cast(Json, source), "record")
 
