@@ -74,13 +74,15 @@ def demo(
 ) -> None:
     """Record a few releases in a store of their own and show the briefing for the next one."""
     from kip import api  # noqa: PLC0415
-    from kip import demo as story
+    from kip import demo as story  # noqa: PLC0415
 
     if keep is not None and keep.exists():
-        raise KipError("KIP_2002", f"{keep} exists already", hint="Give a path that is free; the demo wants a new store.")
-    with tempfile.TemporaryDirectory(prefix="kip-demo-") as folder:
-        with api.open(keep or Path(folder) / "demo.db") as brain:
-            _print_page([*story.tell(brain)])
+        raise KipError("KIP_2002", f"{keep} exists already", hint="Give a free path; the demo wants a new store.")
+    with (
+        tempfile.TemporaryDirectory(prefix="kip-demo-") as folder,
+        api.open(keep or Path(folder) / "demo.db") as brain,
+    ):
+        _print_page([*story.tell(brain)])
     if keep is not None:
         typer.echo(f"\nThe store is kept. Try: kip brief {story.GOAL!r} --store {keep}")
 
@@ -130,7 +132,7 @@ def _report(file: str, result: RecordResult, *, as_json: bool) -> None:
 
 
 @app.command()
-def brief(
+def brief(  # noqa: PLR0913, PLR0917 - each one is an option of the command
     goal: Annotated[str, typer.Argument(help="What is to be achieved.")],
     state: Annotated[str | None, typer.Option(help="What holds now: a JSON object, or a description.")] = None,
     tool: Annotated[list[str] | None, typer.Option(help="A tool at hand; may be given several times.")] = None,
@@ -158,7 +160,9 @@ def brief(
 @app.command()
 def query(
     text: Annotated[str, typer.Argument(help="KIP text; - reads standard input.")],
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="A parameter, name=JSON or name=text.")] = None,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="A parameter, name=JSON or name=text.")
+    ] = None,
     as_json: AsJson = False,
     store: Store = "kip.db",
     space: Space = "default",
@@ -199,12 +203,15 @@ def status(as_json: AsJson = False, store: Store = "kip.db", space: Space = "def
 
 def _counts(brain: Brain) -> tuple[dict[str, int], dict[str, int]]:
     session = brain.nexus.session()
-    kinds = [row[0] for row in session.rows('FIND(?t.name) WHERE { ?t {type: "$ConceptType"} } ORDER BY ?t.name')]
-    predicates = [row[0] for row in session.rows('FIND(?t.name) WHERE { ?t {type: "$PropositionType"} } ORDER BY ?t.name')]
-    concepts = {str(kind): session.execute("FIND(COUNT(?x)) WHERE { ?x {type: :name} }", {"name": kind}) for kind in kinds}
-    links = {
-        str(name): session.execute(f'FIND(COUNT(?l)) WHERE {{ ?l (?s, "{name}", ?o) }}') for name in predicates
-    }
+    defined = "FIND(?t.name) WHERE { ?t {type: :meta} } ORDER BY ?t.name"
+    queries = (
+        ("$ConceptType", "FIND(COUNT(?x)) WHERE { ?x {type: :name} }"),
+        ("$PropositionType", "FIND(COUNT(?x)) WHERE { ?x (?s, :name, ?o) }"),
+    )
+    concepts, links = (
+        {str(name): session.execute(query, {"name": name}) for (name,) in session.rows(defined, {"meta": meta})}
+        for meta, query in queries
+    )
     return ({name: n for name, n in concepts.items() if n}, {name: n for name, n in links.items() if n})
 
 
@@ -214,12 +221,13 @@ def _counts(brain: Brain) -> tuple[dict[str, int], dict[str, int]]:
 def _object(text: str | None, option: str) -> dict[str, Any]:
     if text is None:
         return {}
+    hint = 'Give an object such as {"env": "staging"}.'
     try:
         value = json.loads(text)
     except ValueError as error:
-        raise KipError("KIP_1001", f"{option} is not JSON: {error}", hint='Give an object such as {"env": "staging"}.') from None
+        raise KipError("KIP_1001", f"{option} is not JSON: {error}", hint=hint) from None
     if not isinstance(value, dict):
-        raise KipError("KIP_2003", f"{option} is not a JSON object", hint='Give an object such as {"env": "staging"}.')
+        raise KipError("KIP_2003", f"{option} is not a JSON object", hint=hint)
     return cast(dict[str, Any], value)
 
 
@@ -244,7 +252,7 @@ def _columns(command: str) -> list[str] | None:
 
 
 def _print_table(heads: Sequence[str], result: Any) -> None:
-    columns = [result] if len(heads) == 1 else result
+    columns: list[Any] = [result] if len(heads) == 1 else result
     cells = [[_cell(value) for value in (column if isinstance(column, list) else [column])] for column in columns]
     rows = list(zip(*cells, strict=False))
     widths = [max(len(head), *map(len, column), 0) for head, column in zip(heads, cells, strict=True)]

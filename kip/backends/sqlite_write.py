@@ -9,6 +9,7 @@ import apsw
 
 from kip.backends import ids
 from kip.backends.base import Authorship, Change, Concept, Element, Link
+from kip.backends.sqlite_indexes import ensure_indexes
 from kip.backends.sqlite_search import SearchIndex
 from kip.errors import KipError
 from kip.values import dumps
@@ -26,7 +27,13 @@ def write_changes(connection: apsw.Connection, space: int, changes: Sequence[Cha
     _insert(connection, space, [c.after for c in changes if c.before is None and c.after is not None])
     SearchIndex(connection, space).update(changes)
     _log(connection, space, changes, authorship)
-    if any(isinstance(change.element, Concept) and change.element.type in _DEFINITIONS for change in changes):
+    definitions = [
+        change.element
+        for change in changes
+        if isinstance(change.element, Concept) and change.element.type in _DEFINITIONS
+    ]
+    if definitions:
+        ensure_indexes(connection, definitions)
         connection.execute("UPDATE space SET schema_version = schema_version + 1 WHERE number = ?", (space,))
 
 

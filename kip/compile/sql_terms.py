@@ -125,8 +125,15 @@ def _property(item: op.Property, columns: Columns) -> Term:
     if item.container == "metadata" and item.key in _MAINTAINED:
         column = columns.column(item.variable, _MAINTAINED[item.key])
         return _number(column) if item.key == "_version" else _text(column)
-    column, path = columns.column(item.variable, item.container), json_path(item.key)
-    return Term(f"json_extract({column}, {path})", _json_rank(f"json_type({column}, {path})"), f"({column} -> {path})")
+    column = columns.column(item.variable, item.container)
+    rank_text, value = property_sql(column, item.key)
+    return Term(value, rank_text, f"({column} -> {json_path(item.key)})")
+
+
+def property_sql(column: str, key: str) -> tuple[str, str]:
+    """Rank and value of a top-level key of a JSON column; indexes are made of these very expressions."""
+    path = json_path(key)
+    return _json_rank(f"json_type({column}, {path})"), f"json_extract({column}, {path})"
 
 
 def _json_rank(json_type: str) -> str:

@@ -103,11 +103,20 @@ def _text(value: Json) -> str:
 
 
 def path_of(steps: Sequence[RecalledStep]) -> list[str]:
-    """What was done, in order: tools by name, other acts in a few words, repeats counted."""
-    acts = [step.tool or shortened(step.summary, _PATH_TEXT) for step in steps if step.is_act]
+    """What was done, in order: tools by name and operation, other acts in a few words, repeats counted."""
+    acts = [_act_name(step) for step in steps if step.is_act]
     runs = [(name, len(list(group))) for name, group in groupby(acts)]
     path = [name if count == 1 else f"{name} ×{count}" for name, count in runs]
     return [*path[:PATH_LIMIT], f"… {len(path) - PATH_LIMIT} more"] if len(path) > PATH_LIMIT else path
+
+
+def _act_name(step: RecalledStep) -> str:
+    operation = step.signature.operation
+    if not step.tool:
+        return shortened(step.summary, _PATH_TEXT)
+    if not operation or operation.startswith(step.tool.casefold()):
+        return operation or step.tool
+    return shortened(f"{step.tool} {operation}", _PATH_TEXT)
 
 
 def contrast(

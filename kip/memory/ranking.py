@@ -13,6 +13,7 @@ from datetime import datetime
 from kip.memory.briefing import Factors
 from kip.memory.retention import effective_strength
 from kip.memory.situation import Situation, of_experience
+from kip.memory.speech import content_words
 from kip.values import Json
 
 WEIGHTS: Mapping[str, float] = {"goal": 0.5, "identifiers": 0.25, "state": 0.15, "tools": 0.1, "strength": 0.1}
@@ -52,7 +53,7 @@ def candidate(
     factors = Factors(
         goal=round(score, 4),
         identifiers=_share(asked.identifiers, situation.identifiers),
-        state=_share(asked.state, situation.state),
+        state=_state_likeness(asked.state, situation.state),
         tools=_share(situation.tools, asked.tools) if asked.tools else None,
         strength=round(effective_strength(metadata, now), 4),
     )
@@ -61,6 +62,26 @@ def candidate(
 
 def _share(wanted: frozenset[str], present: frozenset[str]) -> float | None:
     return round(len(wanted & present) / len(wanted), 4) if wanted else None
+
+
+def _state_likeness(wanted: frozenset[str], present: frozenset[str]) -> float | None:
+    """How far each wanted ``key=value`` holds in the other state, on average.
+
+    Equal values count fully; texts under the same key count by their shared words, because two reports of
+    one symptom are seldom worded alike.
+    """
+    if not wanted:
+        return None
+    return round(sum(_best_match(pair, present) for pair in wanted) / len(wanted), 4)
+
+
+def _best_match(pair: str, present: frozenset[str]) -> float:
+    if pair in present:
+        return 1.0
+    key, _, value = pair.partition("=")
+    words = set(content_words(value))
+    others = (set(content_words(other.partition("=")[2])) for other in present if other.startswith(f"{key}="))
+    return max((len(words & other) / len(words | other) for other in others if words and other), default=0.0)
 
 
 def _mean(factors: Factors) -> float:

@@ -43,6 +43,9 @@ MINIMUM_GOAL_BESIDE_IDENTIFIERS = 0.1
 MINIMUM_OF_BEST = 0.45
 """A run whose rank is below this share of the best one's is not shown beside it."""
 
+WARNED_FAILURES = 3
+"""How many repeated failures a briefing warns of."""
+
 WEAK_GOAL = 0.4
 """Below this share of the goal even the best run is called a weak match."""
 
@@ -248,17 +251,14 @@ def _warnings(briefing: Briefing, steps: Mapping[str, list[RecalledStep]]) -> li
 
 
 def _repeated_failures(steps: Mapping[str, list[RecalledStep]]) -> Iterator[str]:
-    """Steps that failed, by tool or by wording, with the number of shown runs in which they did."""
+    """Steps that failed in more than one of the shown runs, by tool or by wording."""
     failed: dict[str, tuple[str, set[str]]] = {}
     for name, run in steps.items():
         for step in run:
             if step.success is False:
                 key = step.tool or shortened(step.summary, 60).casefold()
                 failed.setdefault(key, (step.summary, set()))[1].add(name)
-    for key, (summary, runs) in sorted(failed.items(), key=lambda entry: -len(entry[1][1])):
-        where = f"{len(runs)} of {len(steps)} runs shown"
-        yield (
-            f"Failed in {where}: {key}, for example {shortened(summary, 120)!r}."
-            if key != summary.casefold()
-            else (f"Failed in {where}: {shortened(summary, 120)!r}.")
-        )
+    repeated = [entry for entry in failed.items() if len(entry[1][1]) > 1]
+    for key, (summary, runs) in sorted(repeated, key=lambda entry: -len(entry[1][1]))[:WARNED_FAILURES]:
+        example = "" if summary.casefold().startswith(key) else f"{key}, for example "
+        yield f"Failed in {len(runs)} of {len(steps)} runs shown: {example}{shortened(summary, 120)!r}"

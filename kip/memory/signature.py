@@ -23,12 +23,13 @@ _SQL = re.compile(
     r"(?is)^\s*(select|insert\s+into|update|delete\s+from|create\s+\w+|alter\s+\w+|drop\s+\w+|with|show|describe|explain)\b"
     r"(?:.*?\b(?:from|join)\s+)?\s*[\"'`]?([\w.]*)"
 )
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VARIABLE_PART = re.compile(r"\d|^[0-9a-f-]{8,}$")
 
 # A verb at the head of a tool's or command's name that only looks: such a call changes nothing outside.
 _LOOKING = re.compile(
     r"(?i)^(?:get|read|list|ls|cat|head|tail|grep|find|search|show|describe|view|fetch|query|select|check|inspect|look|"
-    r"lookup|calculate|think|explain|status|verify|test|with|open|retrieve|count|diff|log|print|echo|pwd)(?:[_\W\s]|(?=[A-Z])|$)"
+    r"lookup|calculate|think|explain|status|verify|test|with|retrieve|count|diff|logs?|pwd)(?:[_\W]|$)"
 )
 
 
@@ -45,9 +46,12 @@ class Signature:
 
     @property
     def looks_only(self) -> bool:
-        """True when the name of the operation says that it inspects and changes nothing."""
-        name = self.operation or self.tool
-        return bool(name) and bool(_LOOKING.match(name))
+        """True when the name of the operation says that it inspects and changes nothing.
+
+        In a command the verb comes first (``cat``) or after the program (``kubectl get``).
+        """
+        names = self.operation.split()[:2] or [_HUMP.sub("_", self.tool)]
+        return any(_LOOKING.match(name) for name in names)
 
 
 def of_step(kind: str, tool: str | None, arguments: Json, summary: str) -> Signature:
@@ -58,7 +62,7 @@ def of_step(kind: str, tool: str | None, arguments: Json, summary: str) -> Signa
     operation = _operation(fields or {"command": arguments}) if tool else ""
     return Signature(
         kind=kind,
-        tool=(tool or "").casefold(),
+        tool=tool or "",
         operation=operation,
         shape=tuple(sorted(fields)),
         values=frozenset(state_pairs(fields) if fields else [str(arguments)] if arguments is not None else ()),
@@ -124,7 +128,7 @@ def likeness(left: Signature, right: Signature) -> float:
     if not left.tool:
         shared, together = len(left.words & right.words), len(left.words | right.words)
         return shared / together if together else 1.0
-    if left.tool != right.tool or left.operation != right.operation:
+    if left.tool.casefold() != right.tool.casefold() or left.operation != right.operation:
         return 0.0
     if left.shape != right.shape:
         return 0.5

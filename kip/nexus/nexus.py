@@ -18,7 +18,7 @@ from kip.nexus.guard import check_changes
 from kip.nexus.meta import describe, search
 from kip.nexus.query import Response, find
 from kip.nexus.resolve import Parameters
-from kip.nexus.schema import Registry, SchemaCache, check_query
+from kip.nexus.schema import Registry, SchemaCache, check_definition, check_query
 from kip.nexus.session import Session
 from kip.nexus.upsert import Upsert
 from kip.plan import algebra as op
@@ -199,6 +199,9 @@ class Nexus:
                 result = _AMENDMENTS[type(tree)](tree, command.parameters, writer, drafts, registry)
                 changes, _ = drafts.changes(writer)
             check_changes(changes, registry, _subjects(changes, writer))
+            for change in changes:
+                if isinstance(change.after, Concept):
+                    check_definition(change.after)
             if command.dry_run or not changes:
                 writer.discard()
             else:

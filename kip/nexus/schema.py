@@ -19,6 +19,7 @@ CONCEPT_TYPE = "$ConceptType"
 PROPOSITION_TYPE = "$PropositionType"
 
 _TYPE_NAME = re.compile(r"[A-Z][A-Za-z0-9]*", re.ASCII)
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _PREDICATE_NAME = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 
 SchemaKind = Literal["type", "predicate"]
@@ -92,6 +93,37 @@ def check_definition_name(type: str, name: str) -> None:
         )
     label, example = ("concept type", "Drug, MedicalDevice") if is_type else ("predicate", "treats, has_side_effect")
     raise KipError("KIP_1002", f"{name!r} cannot name a {label}", hint=f"Use {style}: {example}.")
+
+
+MAX_INDEXES, MAX_INDEX_KEYS = 8, 4
+
+
+def check_definition(concept: Concept) -> None:
+    """The parts of a definition that the engine acts on; raises KIP_2003.
+
+    ``indexes`` on a concept type is a list of lists of attribute names: each asks the store for an index by which
+    instances are filtered and ordered. ``append_only`` is a boolean (decision 12).
+    """
+    if concept.type not in (CONCEPT_TYPE, PROPOSITION_TYPE):
+        return
+    if not isinstance(concept.attributes.get("append_only", False), bool):
+        raise KipError("KIP_2003", f"append_only of {concept.name} must be true or false")
+    indexes = concept.attributes.get("indexes")
+    if concept.type == CONCEPT_TYPE and indexes is not None and not _are_indexes(indexes):
+        hint = f'At most {MAX_INDEXES} lists of 1 to {MAX_INDEX_KEYS} attribute names: [["city", "score"], ["age"]].'
+        raise KipError("KIP_2003", f"indexes of {concept.name} must be a list of lists of attribute names", hint=hint)
+
+
+def _are_indexes(value: Json) -> bool:
+    return (
+        isinstance(value, list)
+        and len(value) <= MAX_INDEXES
+        and all(isinstance(keys, list) and 1 <= len(keys) <= MAX_INDEX_KEYS and _are_keys(keys) for keys in value)
+    )
+
+
+def _are_keys(keys: list[Json]) -> bool:
+    return all(isinstance(key, str) and _KEY.fullmatch(key) for key in keys)
 
 
 def _definitions(type: str) -> op.Query:
