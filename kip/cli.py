@@ -253,7 +253,7 @@ def _columns(command: str) -> list[str] | None:
 
 def _print_table(heads: Sequence[str], result: Any) -> None:
     columns: list[Any] = [result] if len(heads) == 1 else result
-    cells = [[_cell(value) for value in (column if isinstance(column, list) else [column])] for column in columns]
+    cells = [list(map(_cell, cast(list[Any], column) if isinstance(column, list) else [column])) for column in columns]
     rows = list(zip(*cells, strict=False))
     widths = [max(len(head), *map(len, column), 0) for head, column in zip(heads, cells, strict=True)]
     for row in [heads, ["-" * width for width in widths], *rows]:
