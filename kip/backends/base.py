@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from kip.plan import algebra as op
 from kip.values import Json
@@ -68,6 +68,16 @@ class Link:
 Element = Concept | Link
 
 
+def element_from_json(data: dict[str, Any]) -> Element:
+    """The element in the object that :meth:`Concept.to_json` or :meth:`Link.to_json` made."""
+    metadata = dict(data["metadata"])
+    version, created = metadata.pop("_version"), metadata.pop("_created_at")
+    state = (data["attributes"], metadata, version, created, metadata.pop("_updated_at"))
+    if "predicate" in data:
+        return Link(data["id"], data["subject"], data["predicate"], data["object"], *state)
+    return Concept(data["id"], data["type"], data["name"], *state)
+
+
 def _with_maintained(element: Element) -> dict[str, Json]:
     return {
         **element.metadata,
@@ -94,12 +104,29 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Authorship:
-    """Who writes: kept with every revision (decision 13). ``at`` is ISO 8601 UTC."""
+    """Who writes: kept with every revision (decision 13). ``at`` is ISO 8601 UTC; ``request`` tells the changes of
+    one command from those of others."""
 
     actor: str
     at: str
+    request: str
     session: str | None = None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One entry of the revision log: what a command did to one element.
+
+    ``before`` is the element's state before (None when it was created), ``version`` the version that the change
+    left; a removal counts as one version more.
+    """
+
+    element: str
+    kind: Literal["create", "update", "remove"]
+    version: int
+    before: Element | None
+    authorship: Authorship
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +191,10 @@ class Reader(Protocol):
 
     def search(self, search: TextSearch) -> list[Hit]:
         """Elements that hold at least one of the tokens, best first."""
+        ...
+
+    def revisions(self, *, element: str | None = None, request: str | None = None) -> list[Revision]:
+        """The revision log of one element, or of one request; newest first."""
         ...
 
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from kip.backends import ids
-from kip.backends.base import Authorship, Change, Concept, Element, Hit, Link, Page, TextSearch, Triple
+from kip.backends.base import Authorship, Change, Concept, Element, Hit, Link, Page, Revision, TextSearch, Triple
 from kip.backends.sqlite_rows import (
     CONCEPT_COLUMNS,
     LINK_COLUMNS,
@@ -23,6 +23,7 @@ from kip.backends.sqlite_rows import (
     link_of,
     make_cursor,
     read_cursor,
+    revision_of,
 )
 from kip.backends.sqlite_schema import connect, mapped_errors, prepare
 from kip.backends.sqlite_search import SearchIndex
@@ -228,6 +229,15 @@ class SqliteReader:
 
     def search(self, search: TextSearch) -> list[Hit]:
         return SearchIndex(self._connection, self._space).find(search)
+
+    def revisions(self, *, element: str | None = None, request: str | None = None) -> list[Revision]:
+        column, value = ("element", element) if element is not None else ("request", request)
+        rows = self._rows(
+            "SELECT element, kind, version, before, actor, at, request, session, reason FROM revision "
+            f"WHERE space = ? AND {column} = ? ORDER BY sequence DESC",
+            (self._space, value),
+        )
+        return [revision_of(row) for row in rows]
 
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:
         return SearchIndex(self._connection, self._space).weights(tokens)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, assert_never
 
 from kip.backends import ids
-from kip.backends.base import Concept, Link
+from kip.backends.base import Authorship, Concept, Link, Revision, element_from_json
 from kip.compile.statement import Binding, Codec, Shape, Statement, parameter_value
 from kip.errors import KipError
 from kip.values import Json, dumps, loads
@@ -129,6 +129,14 @@ def concept_of(row: Row) -> Concept:
 def link_of(row: Row) -> Link:
     """The link in a row of LINK_COLUMNS."""
     return _link(row[:6], row[6:9])
+
+
+def revision_of(row: Row) -> Revision:
+    """The revision in a row of the log."""
+    element, kind, version, before, *by = row
+    return Revision(
+        element, kind, version, element_from_json(loads_object(before)) if before is not None else None, Authorship(*by)
+    )
 
 
 # --- cursors ------------------------------------------------------------------------------------

@@ -40,11 +40,12 @@ CREATE UNIQUE INDEX link_identity ON link (subject, predicate, object, space);
 CREATE INDEX link_by_object ON link (object, predicate, subject, space);
 CREATE INDEX link_by_predicate ON link (space, predicate, subject, object);
 CREATE TABLE revision (
-    sequence INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, element INTEGER NOT NULL,
-    version INTEGER NOT NULL, before TEXT,
-    actor TEXT NOT NULL, session TEXT, reason TEXT, at TEXT NOT NULL
+    sequence INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, element TEXT NOT NULL,
+    kind TEXT NOT NULL, version INTEGER NOT NULL, before TEXT,
+    actor TEXT NOT NULL, at TEXT NOT NULL, request TEXT NOT NULL, session TEXT, reason TEXT
 ) STRICT;
-CREATE INDEX revision_by_element ON revision (space, element, sequence);
+CREATE INDEX revision_by_element ON revision (space, element);
+CREATE INDEX revision_by_request ON revision (space, request);
 CREATE VIRTUAL TABLE search USING fts5 (
     named, tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
 );

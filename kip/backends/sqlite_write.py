@@ -89,22 +89,24 @@ def _insert(connection: apsw.Connection, space: int, elements: list[Element]) ->
         connection.executemany(f"INSERT INTO link VALUES (?, ?, ?, ?, ?, {values})", links).fetchall()
 
 
-def _log(connection: apsw.Connection, space: int, changes: Sequence[Change], authorship: Authorship) -> None:
+def _log(connection: apsw.Connection, space: int, changes: Sequence[Change], by: Authorship) -> None:
     rows = [
         (
             space,
-            _key(change.element),
+            change.element.id,
+            "create" if change.before is None else "remove" if change.after is None else "update",
             change.after.version if change.after is not None else change.element.version + 1,
             dumps(change.before.to_json()) if change.before is not None else None,
-            authorship.actor,
-            authorship.session,
-            authorship.reason,
-            authorship.at,
+            by.actor,
+            by.at,
+            by.request,
+            by.session,
+            by.reason,
         )
         for change in changes
     ]
     connection.executemany(
-        "INSERT INTO revision (space, element, version, before, actor, session, reason, at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO revision (space, element, kind, version, before, actor, at, request, session, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     ).fetchall()

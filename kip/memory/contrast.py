@@ -21,6 +21,9 @@ from kip.values import Json
 if TYPE_CHECKING:
     from kip.nexus.session import Session
 
+LONGEST = 400
+"""How many steps of one run are read for a briefing."""
+
 PATH_LIMIT = 12
 """How many acts a run's path names before it is cut."""
 
@@ -49,13 +52,13 @@ class RecalledStep:
 
 
 def recalled_steps(session: Session, names: Sequence[str]) -> dict[str, list[RecalledStep]]:
-    """The steps of the named Experiences, in order. One FIND, whose cost follows the number of those steps."""
+    """The first :data:`LONGEST` steps of each of the named Experiences, in order."""
     if not names:
         return {}
     rows = session.rows(
         'FIND(?e.name, ?s.attributes) WHERE { ?e {type: "Experience"} FILTER(IN(?e.name, :names)) '
-        '(?e, "has_step", ?s) }',
-        {"names": [*names]},
+        '(?e, "has_step", ?s) FILTER(?s.attributes.index < :longest) }',
+        {"names": [*names], "longest": LONGEST},
     )
     found: dict[str, list[Mapping[str, Json]]] = {name: [] for name in names}
     for name, attributes in rows:

@@ -163,8 +163,13 @@ def _note(one: Candidate, asked: Situation, steps: Sequence[RecalledStep]) -> Ex
         factors=one.factors,
         shared_identifiers=sorted(one.situation.identifiers & asked.identifiers),
         path=contrasts.path_of(steps),
-        steps=len(steps),
+        steps=_step_count(one, steps),
     )
+
+
+def _step_count(one: Candidate, read: Sequence[RecalledStep]) -> int:
+    count = one.attributes.get("step_count")
+    return count if isinstance(count, int) else len(read)
 
 
 def _text(one: Candidate, key: str) -> str:

@@ -27,6 +27,7 @@ class Drafts:
         self._concepts: dict[tuple[str, str], str] = {}
         self._links: dict[Triple, str] = {}
         self._created: list[str] = []
+        self._restored: list[str] = []
 
     def load(self, elements: Iterable[Element]) -> None:
         """Take elements read from the store into the working set; those that are there already stay as they are."""
@@ -101,6 +102,11 @@ class Drafts:
         elif self._links.get((element.subject, element.predicate, element.object)) == id:
             del self._links[element.subject, element.predicate, element.object]
 
+    def restore(self, element: Element, version: int) -> None:
+        """Bring back an element that was removed, under its old id and with the given version."""
+        self._restored.append(element.id)
+        self._put(replace(element, version=version, updated_at=self._now))
+
     def changes(self, writer: Writer) -> tuple[list[Change], dict[str, str]]:
         """All changes, with real ids for what is new; and the map from provisional to real ids."""
         real = self._allocate(writer)
@@ -109,6 +115,7 @@ class Drafts:
             for id, before in self._before.items()
             if self._current.get(id) is not before
         ]
+        changes.extend(Change(None, self._current[id]) for id in self._restored)
         for id in self._created:
             element = replace(self._current[id], id=real[id])
             if isinstance(element, Link):

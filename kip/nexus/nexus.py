@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from kip.backends.base import Authorship, Backend, Concept, Reader, Writer
+from kip.backends.base import Authorship, Backend, Change, Concept, Link, Reader, Revision, Writer
 from kip.clock import Clock, SystemClock, iso
 from kip.errors import KipError
 from kip.lang import ast, parse, position
@@ -17,17 +18,25 @@ from kip.nexus.drafts import Drafts
 from kip.nexus.guard import check_changes
 from kip.nexus.meta import describe, search
 from kip.nexus.query import Response, find
+from kip.nexus.request import Author, Command, commands_of, parameters_of
 from kip.nexus.resolve import Parameters
+from kip.nexus.revisions import rollback_element, rollback_request
 from kip.nexus.schema import Registry, SchemaCache, check_definition, check_query
 from kip.nexus.session import Session
 from kip.nexus.upsert import Upsert
 from kip.plan import algebra as op
 from kip.plan.bind import bind_find
 from kip.resources import BOOTSTRAP, read_text
-from kip.values import Json, check
+from kip.values import Json
 
 _CACHED_COMMANDS = 512
 _LONGEST_CACHED = 16_384
+
+_Report = Callable[[dict[str, str]], Json]
+"""Makes the response of a write, given the map from provisional to real ids."""
+
+_Decision = Callable[[Writer, Drafts, Registry], _Report]
+"""Reads, and leaves what is to change in the working set."""
 
 _Amendment = Callable[[Any, Parameters, Writer, Drafts, Registry], dict[str, Json]]
 _AMENDMENTS: dict[type[ast.Node], _Amendment] = {
@@ -55,26 +64,26 @@ class Nexus:
         self._backend = backend
         self._space = space
         self._clock = clock or SystemClock()
-        self._actor = actor
+        self._author = Author(actor)
         self._schema = SchemaCache()
         self._commands: OrderedDict[str, tuple[ast.Command, op.Query | None]] = OrderedDict()
-        if backend.ensure_space(space):
-            self._bootstrap()
-
-    def _bootstrap(self) -> None:
-        for name in BOOTSTRAP:
-            response = self.execute_kip({"command": read_text("schemas", name)})
-            if "error" in response:
-                raise KipError("KIP_4003", f"the capsule {name} cannot be loaded: {response['error']}")
+        backend.ensure_space(space)
+        with backend.reading(space) as reader:
+            is_new = reader.schema_version() == 0
+        if is_new:
+            # One command, hence one transaction: a space has all of the bootstrap or nothing. Two processes that open
+            # a new space at once both come here; for the second the capsules change nothing.
+            self.run("\n".join(read_text("schemas", name) for name in BOOTSTRAP), {})
 
     @property
     def clock(self) -> Clock:
         """The engine's source of time."""
         return self._clock
 
-    def session(self, actor: str | None = None) -> Session:
-        """A caller's view: KIP text in, results out, errors raised."""
-        return Session(self, actor or self._actor)
+    def session(self, actor: str | None = None, *, session: str | None = None, reason: str | None = None) -> Session:
+        """A caller's view: KIP text in, results out, errors raised. What it writes is logged under ``actor`` (the
+        engine's own when omitted), ``session`` and ``reason``."""
+        return Session(self, Author(actor or self._author.actor, session, reason))
 
     def close(self) -> None:
         """Close the store."""
@@ -82,21 +91,21 @@ class Nexus:
 
     # --- requests (6.1) ---
 
-    def execute_kip(self, request: Mapping[str, Any], *, actor: str | None = None) -> dict[str, Any]:
+    def execute_kip(self, request: Mapping[str, Any], *, by: Author | None = None) -> dict[str, Any]:
         """Execute one command or a batch, with write access; never raises for a bad request, but answers it."""
-        return self._request(request, lambda command: self._execute(command, None, actor or self._actor))
+        return self._request(request, lambda command: self._execute(command, None, by or self._author))
 
     def execute_kip_readonly(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """As :meth:`execute_kip`, for FIND, DESCRIBE, SEARCH and EXPORT only; a batch sees one snapshot."""
         try:
             with self._backend.reading(self._space) as reader:
-                return self._request(request, lambda command: self._execute(command, reader, self._actor))
+                return self._request(request, lambda command: self._execute(command, reader, self._author))
         except KipError as error:
             return {"error": error.to_dict()}
 
-    def _request(self, request: Mapping[str, Any], execute: Callable[[_Command], Response]) -> dict[str, Any]:
+    def _request(self, request: Mapping[str, Any], execute: Callable[[Command], Response]) -> dict[str, Any]:
         try:
-            commands, is_batch = _commands_of(request)
+            commands, is_batch = commands_of(request)
         except KipError as error:
             return {"error": error.to_dict()}
         responses: list[Json] = []
@@ -121,15 +130,15 @@ class Nexus:
 
     # --- one command ---
 
-    def run(self, text: str, parameters: Parameters, actor: str | None = None) -> Response:
+    def run(self, text: str, parameters: Parameters, by: Author | None = None) -> Response:
         """The response of one command; raises its KipError."""
-        checked = _parameters_of({"parameters": parameters})
-        return self._execute(_Command(text, checked, dry_run=False), None, actor or self._actor)
+        checked = parameters_of({"parameters": parameters})
+        return self._execute(Command(text, checked), None, by or self._author)
 
     def rows(self, text: str, parameters: Parameters) -> list[tuple[Json, ...]]:
         """The solutions of a FIND, one tuple each; raises its KipError, KIP_2003 for another command."""
         tree, query = self._parsed(text)
-        checked = _parameters_of({"parameters": parameters})
+        checked = parameters_of({"parameters": parameters})
         bind_check(tree, checked)
         if not isinstance(tree, ast.Find) or query is None:
             raise KipError("KIP_2003", "only a FIND has rows")
@@ -153,21 +162,21 @@ class Nexus:
                 self._commands.popitem(last=False)
         return command, query
 
-    def _execute(self, command: _Command, reader: Reader | None, actor: str) -> Response:
+    def _execute(self, command: Command, reader: Reader | None, by: Author) -> Response:
         try:
-            return self._dispatch(command, reader, actor)
+            return self._dispatch(command, reader, by)
         except KipError as error:
             if error.offset is not None:
                 raise error.at(*position(command.text, error.offset)) from error
             raise
 
-    def _dispatch(self, command: _Command, reader: Reader | None, actor: str) -> Response:
+    def _dispatch(self, command: Command, reader: Reader | None, by: Author) -> Response:
         tree, query = self._parsed(command.text)
         bind_check(tree, command.parameters)
         if isinstance(tree, ast.Kml):
             if reader is not None:
                 raise KipError("KIP_3004", "this interface is read-only", hint="Send the command through execute_kip.")
-            return {"result": self._write(tree, command, actor)}
+            return {"result": self._write(tree, command, by)}
         if reader is not None:
             return self._read(tree, query, command.parameters, reader)
         with self._backend.reading(self._space) as snapshot:
@@ -185,90 +194,64 @@ class Nexus:
         run = find if isinstance(tree, ast.Find) else export
         return run(query, parameters, reader, registry)
 
-    def _write(self, tree: ast.Kml, command: _Command, actor: str) -> Json:
+    def _write(self, tree: ast.Kml, command: Command, by: Author) -> Json:
+        def change(writer: Writer, drafts: Drafts, registry: Registry) -> _Report:
+            if not isinstance(tree, ast.Upsert):
+                result = _AMENDMENTS[type(tree)](tree, command.parameters, writer, drafts, registry)
+                return lambda _: result
+            upsert = Upsert(tree, command.parameters, drafts, registry.copy())
+            upsert.run(writer)
+            return lambda real: upsert.report(real, dry_run=command.dry_run)
+
+        return self._transact(change, by, dry_run=command.dry_run)
+
+    def _transact(self, change: _Decision, by: Author, *, dry_run: bool = False) -> Json:
+        """Run a change in one transaction: read, decide in memory, guard, apply. A dry run leaves out the last."""
         now = iso(self._clock.now())
         drafts = Drafts(now)
         with self._backend.writing(self._space) as writer:
             registry = self._schema.of(writer)
-            if isinstance(tree, ast.Upsert):
-                upsert = Upsert(tree, command.parameters, drafts, registry.copy())
-                upsert.run(writer)
-                changes, real = drafts.changes(writer)
-                result = upsert.report(real, dry_run=command.dry_run)
-            else:
-                result = _AMENDMENTS[type(tree)](tree, command.parameters, writer, drafts, registry)
-                changes, _ = drafts.changes(writer)
+            report = change(writer, drafts, registry)
+            changes, real = drafts.changes(writer)
             check_changes(changes, registry, _subjects(changes, writer))
-            for change in changes:
-                if isinstance(change.after, Concept):
-                    check_definition(change.after)
-            if command.dry_run or not changes:
+            for item in changes:
+                if isinstance(item.after, Concept):
+                    check_definition(item.after)
+            if dry_run or not changes:
                 writer.discard()
             else:
-                writer.apply(changes, Authorship(actor, now))
-        return result
+                writer.apply(changes, Authorship(by.actor, now, secrets.token_hex(8), by.session, by.reason))
+        return report(real)
+
+    # --- beside the language (decision 13) ---
+
+    def history(self, id: str) -> list[Revision]:
+        """The revisions of one element, newest first; empty when it never existed."""
+        with self._backend.reading(self._space) as reader:
+            return reader.revisions(element=id)
+
+    def rollback(
+        self, *, element: str | None = None, version: int | None = None, request: str | None = None, by: Author
+    ) -> Json:
+        """Give one element its state at ``version``, or undo one request; returns ``{"restored": n}``.
+
+        Raises KIP_2002 unless either element and version or request is given, KIP_3002 for a state or request that
+        the log does not hold, KIP_3003, KIP_3004 and KIP_3005 as :mod:`kip.nexus.revisions` says.
+        """
+        if (request is None) == (element is None) or (element is None) != (version is None):
+            raise KipError("KIP_2002", "a rollback takes an element and a version, or a request")
+
+        def change(writer: Writer, drafts: Drafts, _: Registry) -> _Report:
+            if element is not None and version is not None:
+                result = rollback_element(element, version, writer, drafts)
+            else:
+                result = rollback_request(request or "", writer, drafts)
+            return lambda _: result
+
+        return self._transact(change, by)
 
 
-def _subjects(changes: list[Any], writer: Writer) -> dict[str, Concept]:
+def _subjects(changes: list[Change], writer: Writer) -> dict[str, Concept]:
     """Concepts that removed links start from."""
-    ids = {change.before.subject for change in changes if change.after is None and hasattr(change.before, "subject")}
+    ids = {change.before.subject for change in changes if change.after is None and isinstance(change.before, Link)}
     return {id: found for id, found in writer.elements(ids).items() if isinstance(found, Concept)} if ids else {}
-
-
-class _Command:
-    """One command of a request with its parameters."""
-
-    __slots__ = ("dry_run", "parameters", "text")
-
-    def __init__(self, text: str, parameters: Parameters, dry_run: bool) -> None:
-        self.text = text
-        self.parameters = parameters
-        self.dry_run = dry_run
-
-
-_REQUEST_KEYS = frozenset({"command", "commands", "parameters", "dry_run"})
-
-
-def _commands_of(request: Mapping[str, Any]) -> tuple[list[_Command], bool]:
-    """The commands of a request, and whether it is a batch; raises KIP_1001 or KIP_2003 for a malformed one."""
-    if not isinstance(request, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise KipError("KIP_2003", "a request is an object", hint='{"command": "..", "parameters": {..}}')
-    unknown = set(request) - _REQUEST_KEYS
-    if unknown:
-        hint = "Allowed: command, commands, parameters, dry_run."
-        raise KipError("KIP_1001", f"a request has no {min(map(str, unknown))!r}", hint=hint)
-    if ("command" in request) == ("commands" in request):
-        raise KipError("KIP_1001", "a request has exactly one of command and commands", hint="Send one of the two.")
-    shared = _parameters_of(request)
-    dry_run = request.get("dry_run", False)
-    if not isinstance(dry_run, bool):
-        raise KipError("KIP_2003", "dry_run is true or false")
-    if "command" in request:
-        return [_Command(_text_of(request["command"]), shared, dry_run)], False
-    listed = request["commands"]
-    if not isinstance(listed, list):
-        raise KipError("KIP_2003", "commands is a list")
-    return [_batch_command(item, shared, dry_run) for item in cast(list[object], listed)], True
-
-
-def _batch_command(item: object, shared: Parameters, dry_run: bool) -> _Command:
-    if isinstance(item, Mapping):
-        own = cast(Mapping[str, Any], item)
-        return _Command(_text_of(own.get("command")), {**shared, **_parameters_of(own)}, dry_run)
-    return _Command(_text_of(item), shared, dry_run)
-
-
-def _text_of(value: object) -> str:
-    if not isinstance(value, str):
-        raise KipError("KIP_2003", "a command is a string of KIP text")
-    return value
-
-
-def _parameters_of(holder: Mapping[str, Any]) -> dict[str, Json]:
-    found = holder.get("parameters")
-    if found is None:
-        return {}
-    checked = check(found, "parameters")
-    if not isinstance(checked, dict):
-        raise KipError("KIP_2003", "parameters is an object")
-    return checked

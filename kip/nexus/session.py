@@ -1,11 +1,16 @@
-"""A caller's view of the engine: KIP text in, results out (the only door of ``memory`` and ``review``)."""
+"""A caller's view of the engine: KIP text in, results out (the only door of ``memory`` and ``review``).
+
+Beside the language it offers the store facilities that KIP has no syntax for (decision 13).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from kip.backends.base import Revision
 from kip.clock import Clock
+from kip.nexus.request import Author
 from kip.values import Json
 
 if TYPE_CHECKING:
@@ -13,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """Executes KIP text as one actor.
+    """Executes KIP text as one author.
 
     Args:
         nexus: the engine.
-        actor: who writes, as kept in the revision log.
+        author: who writes, as kept in the revision log.
     """
 
-    def __init__(self, nexus: Nexus, actor: str) -> None:
+    def __init__(self, nexus: Nexus, author: Author) -> None:
         self._nexus = nexus
-        self._actor = actor
+        self._author = author
 
     @property
     def clock(self) -> Clock:
@@ -31,7 +36,7 @@ class Session:
 
     def execute(self, command: str, parameters: Mapping[str, Json] | None = None) -> Any:
         """The result of one command; raises the KipError of a failed one."""
-        return self._nexus.run(command, parameters or {}, self._actor)["result"]
+        return self._nexus.run(command, parameters or {}, self._author)["result"]
 
     def rows(self, command: str, parameters: Mapping[str, Json] | None = None) -> list[tuple[Json, ...]]:
         """The solutions of a FIND as rows, also when it has one expression; raises as :meth:`execute`.
@@ -39,3 +44,11 @@ class Session:
         Aggregates without a group give one row.
         """
         return self._nexus.rows(command, parameters or {})
+
+    def history(self, id: str) -> list[Revision]:
+        """The revisions of one element, newest first."""
+        return self._nexus.history(id)
+
+    def rollback(self, *, element: str | None = None, version: int | None = None, request: str | None = None) -> Any:
+        """Give one element its state at ``version``, or undo one request; raises as :meth:`Nexus.rollback`."""
+        return self._nexus.rollback(element=element, version=version, request=request, by=self._author)
