@@ -214,6 +214,15 @@ class Writer(Reader, Protocol):
         in its ``before`` state, KIP_3003 when a uniqueness constraint would break."""
         ...
 
+    def purge(self, ids: Sequence[str]) -> None:
+        """Remove elements from everywhere, revision log and search index included; leave a tombstone, from which
+        nothing can be read, for the identity of each concept (decision 14)."""
+        ...
+
+    def forgotten(self, identities: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """Which of the (type, name) identities have a tombstone."""
+        ...
+
     def discard(self) -> None:
         """Make the transaction end without effect (dry run)."""
         ...
@@ -232,6 +241,10 @@ class Backend(Protocol):
 
     def writing(self, space: str) -> AbstractContextManager[Writer]:
         """A transaction: committed and durable when the block ends normally, rolled back on any exception."""
+        ...
+
+    def scrub(self) -> None:
+        """After a purge: rewrite the store so that nothing of what was deleted can be read from its files."""
         ...
 
     def close(self) -> None: ...

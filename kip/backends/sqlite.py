@@ -27,7 +27,8 @@ from kip.backends.sqlite_rows import (
 )
 from kip.backends.sqlite_schema import connect, mapped_errors, prepare
 from kip.backends.sqlite_search import SearchIndex
-from kip.backends.sqlite_write import write_changes
+from kip.backends.sqlite_upkeep import Finding, back_up, findings, rebuild, scrub
+from kip.backends.sqlite_write import forgotten_identities, purge_elements, write_changes
 from kip.compile.sql import compile_query
 from kip.compile.statement import ParameterTypes, Statement, parameter_types, parameter_value
 from kip.errors import KipError
@@ -96,6 +97,36 @@ class SqliteBackend:
             finally:
                 if not self._writer.get_autocommit():
                     self._writer.execute("ROLLBACK")
+
+    def scrub(self) -> None:
+        """Rewrite the file so that nothing of what was deleted can be read from it; raises KIP_4001 when a reader
+        is in the way."""
+        with self._lock, mapped_errors():
+            self._check_open()
+            scrub(self._writer)
+
+    def back_up(self, path: str) -> None:
+        """Write a consistent copy of the whole store to a new file, while others read and write."""
+        with mapped_errors():
+            self._check_open()
+            connection = connect(self._path, time_limit=self._time_limit) if self._path != ":memory:" else self._writer
+            try:
+                back_up(connection, path)
+            finally:
+                if connection is not self._writer:
+                    connection.close()
+
+    def check(self) -> list[Finding]:
+        """All problems of the store: damage, links that lead nowhere, search entries that are not current."""
+        with self._lock, mapped_errors():
+            self._check_open()
+            return list(findings(self._writer))
+
+    def rebuild(self) -> None:
+        """Make all derived state (search index, attribute indexes) anew."""
+        with self._lock, mapped_errors():
+            self._check_open()
+            rebuild(self._writer)
 
     def close(self) -> None:
         """Close all connections; further use raises KIP_4003."""
@@ -268,6 +299,12 @@ class SqliteWriter(SqliteReader):
 
     def apply(self, changes: Sequence[Change], authorship: Authorship) -> None:
         write_changes(self._connection, self._space, changes, authorship)
+
+    def purge(self, ids: Sequence[str]) -> None:
+        purge_elements(self._connection, self._space, list(self.elements(ids).values()))
+
+    def forgotten(self, identities: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        return forgotten_identities(self._connection, self._space, identities)
 
     def discard(self) -> None:
         """Make the transaction end without effect (dry run)."""

@@ -46,6 +46,9 @@ CREATE TABLE revision (
 ) STRICT;
 CREATE INDEX revision_by_element ON revision (space, element);
 CREATE INDEX revision_by_request ON revision (space, request);
+CREATE TABLE tombstone (
+    space INTEGER NOT NULL REFERENCES space, digest BLOB NOT NULL, PRIMARY KEY (space, digest)
+) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE search USING fts5 (
     named, tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
 );

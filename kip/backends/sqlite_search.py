@@ -42,8 +42,8 @@ class SearchIndex:
         gone: list[tuple[int | None]] = []
         come: list[tuple[int | None, str, str, str]] = []
         for change in changes:
-            old = self._document(change.before) if change.before is not None else None
-            new = self._document(change.after) if change.after is not None else None
+            old = self.document(change.before) if change.before is not None else None
+            new = self.document(change.after) if change.after is not None else None
             if old == new:
                 continue
             key = ids.element_key(change.element.id)
@@ -57,7 +57,7 @@ class SearchIndex:
             insert = "INSERT INTO search (rowid, named, tokens, scope) VALUES (?, ?, ?, ?)"
             self._connection.executemany(insert, come).fetchall()
 
-    def _document(self, element: Element) -> tuple[str, str, str] | None:
+    def document(self, element: Element) -> tuple[str, str, str] | None:
         """Named tokens, other tokens and scope; None for a link without text of its own, which is found by its
         predicate."""
         naming, other = texts_of(element)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,3 +111,35 @@ def _log(connection: apsw.Connection, space: int, changes: Sequence[Change], by:
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     ).fetchall()
+
+
+# --- purge (decision 14) ------------------------------------------------------------------------
+
+
+def purge_elements(connection: apsw.Connection, space: int, elements: list[Element]) -> None:
+    """Remove elements, their revisions and search entries; leave tombstones for the identities of concepts."""
+    SearchIndex(connection, space).update([Change(element, None) for element in elements])
+    _delete(connection, elements)
+    names = [(space, element.id) for element in elements]
+    connection.executemany("DELETE FROM revision WHERE space = ? AND element = ?", names).fetchall()
+    digests = [(space, _tombstone(space, e.type, e.name)) for e in elements if isinstance(e, Concept)]
+    connection.executemany("INSERT OR IGNORE INTO tombstone (space, digest) VALUES (?, ?)", digests).fetchall()
+
+
+def forgotten_identities(
+    connection: apsw.Connection, space: int, identities: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Which of the identities have a tombstone."""
+    if not connection.execute("SELECT 1 FROM tombstone WHERE space = ? LIMIT 1", (space,)).fetchall():
+        return []
+    query = "SELECT 1 FROM tombstone WHERE space = ? AND digest = ?"
+    return [
+        (type, name)
+        for type, name in identities
+        if connection.execute(query, (space, _tombstone(space, type, name))).fetchall()
+    ]
+
+
+def _tombstone(space: int, type: str, name: str) -> bytes:
+    """A digest that tells the identity again when it comes back, and nothing to a reader of the file."""
+    return hashlib.blake2b(f"{type}\0{name}".encode(), digest_size=32, salt=space.to_bytes(8)).digest()

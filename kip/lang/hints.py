@@ -173,8 +173,10 @@ def _equals(found: Found, place: str) -> str:
     return "Equality is written with two signs: ==."
 
 
-def _dash(found: Found, _: str) -> str:
+def _dash(found: Found, place: str) -> str:
     after = found.following(1)
+    if place in ("value", "operand") and after.isalpha():
+        return "A number is '-' and digits; JSON has no -Infinity."
     if after == "-":
         return "Comments begin with //."
     if after in (">", "["):

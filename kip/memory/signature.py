@@ -116,8 +116,9 @@ def _request(url: str, method: str) -> str:
 def _stem(word: str) -> str:
     """A crude common form of English inflections, so that ``migrated`` meets ``migration``."""
     for ending in ("ations", "ation", "ing", "ions", "ion", "ies", "ed", "es", "s", "e", "y"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= 3:
+            return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "ls" else stem
     return word
 
 

@@ -6,7 +6,7 @@ Each function leaves its changes in the working set and returns the response's c
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import assert_never, cast
 
 from kip.backends.base import Concept, Element, Link, Reader, Writer
@@ -179,16 +179,23 @@ def delete_concept(
 
 def _remove(ids: Iterable[str], writer: Writer, drafts: Drafts) -> int:
     """Remove elements and all links that would dangle; returns how many elements went."""
-    doomed = set(ids)
-    frontier = set(doomed)
-    while frontier:
-        incident = writer.incident(frontier)
-        drafts.load(incident)
-        frontier = {link.id for link in incident} - doomed
-        doomed |= frontier
+    doomed = cascade(writer.elements(ids), writer, drafts)
     for id in sorted(doomed):
         drafts.remove(id)
     return len(doomed)
+
+
+def cascade(elements: Mapping[str, Element], reader: Reader, drafts: Drafts) -> set[str]:
+    """The ids of some elements and of all links that would dangle without them; loads them into the working set."""
+    drafts.load(elements.values())
+    doomed = set(elements)
+    frontier = set(doomed)
+    while frontier:
+        incident = reader.incident(frontier)
+        drafts.load(incident)
+        frontier = {link.id for link in incident} - doomed
+        doomed |= frontier
+    return doomed
 
 
 def _load(ids: list[str], reader: Reader, drafts: Drafts) -> list[Element]:

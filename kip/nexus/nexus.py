@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from kip.backends.base import Authorship, Backend, Change, Concept, Link, Reader, Revision, Writer
@@ -13,9 +13,10 @@ from kip.errors import KipError
 from kip.lang import ast, parse, position
 from kip.lang.parameters import bind_check
 from kip.nexus import amend
+from kip.nexus.amend import cascade
 from kip.nexus.capsule import export, plan_export
 from kip.nexus.drafts import Drafts
-from kip.nexus.guard import check_changes
+from kip.nexus.guard import check_changes, is_actor, is_protected
 from kip.nexus.meta import describe, search
 from kip.nexus.query import Response, find
 from kip.nexus.request import Author, Command, commands_of, parameters_of
@@ -217,6 +218,7 @@ class Nexus:
             for item in changes:
                 if isinstance(item.after, Concept):
                     check_definition(item.after)
+            _check_forgotten(changes, writer)
             if dry_run or not changes:
                 writer.discard()
             else:
@@ -224,6 +226,25 @@ class Nexus:
         return report(real)
 
     # --- beside the language (decision 13) ---
+
+    def purge(self, ids: Sequence[str]) -> Json:
+        """Forget elements and all links about them, revisions included; they do not come back (decision 14).
+
+        Returns ``{"purged": n}``. Raises KIP_3004 for a protected element, KIP_4001 when a reader kept the files
+        from being rewritten.
+        """
+        now = iso(self._clock.now())
+        drafts = Drafts(now)
+        with self._backend.writing(self._space) as writer:
+            doomed = cascade(writer.elements(ids), writer, drafts)
+            for id in doomed:
+                element = drafts.get(id)
+                if isinstance(element, Concept) and (is_protected(element) or is_actor(element)):
+                    raise KipError("KIP_3004", f"{element.type} {element.name!r} cannot be forgotten")
+            writer.purge(sorted(doomed))
+        if doomed:
+            self._backend.scrub()
+        return {"purged": len(doomed)}
 
     def history(self, id: str) -> list[Revision]:
         """The revisions of one element, newest first; empty when it never existed."""
@@ -249,6 +270,15 @@ class Nexus:
             return lambda _: result
 
         return self._transact(change, by)
+
+
+def _check_forgotten(changes: list[Change], writer: Writer) -> None:
+    """What was purged does not come back by being recorded again; raises KIP_3004."""
+    made = [c.after for c in changes if c.before is None and isinstance(c.after, Concept)]
+    if made and (gone := writer.forgotten([(concept.type, concept.name) for concept in made])):
+        raise KipError(
+            "KIP_3004", f"{gone[0][0]} {gone[0][1]!r} was forgotten on request", hint="Record it under another name."
+        )
 
 
 def _subjects(changes: list[Change], writer: Writer) -> dict[str, Concept]:

@@ -5,7 +5,7 @@ Beside the language it offers the store facilities that KIP has no syntax for (d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kip.backends.base import Revision
@@ -48,6 +48,10 @@ class Session:
     def history(self, id: str) -> list[Revision]:
         """The revisions of one element, newest first."""
         return self._nexus.history(id)
+
+    def purge(self, ids: Sequence[str]) -> Any:
+        """Forget elements and all links about them for good; raises as :meth:`Nexus.purge`."""
+        return self._nexus.purge(ids)
 
     def rollback(self, *, element: str | None = None, version: int | None = None, request: str | None = None) -> Any:
         """Give one element its state at ``version``, or undo one request; raises as :meth:`Nexus.rollback`."""

@@ -8,14 +8,15 @@ from hypothesis import strategies as st
 
 from kip.errors import KipError
 from kip.lang import ast, format, parse
+from kip.lang.words import AGGREGATES, KEYWORDS, TESTS, UPDATE_FUNCTIONS
 from tests.property.strategies_lang import COMMANDS
 
 WORDS = (
-    "FIND UPSERT UPDATE MERGE DELETE DESCRIBE SEARCH EXPORT WHERE FILTER NOT OPTIONAL UNION ORDER BY ASC DESC LIMIT "
-    "CURSOR COUNT SUM DISTINCT IN IS_NULL CONTAINS CONCEPT PROPOSITION SET ATTRIBUTES PROPOSITIONS METADATA WITH EXPECT "
-    "VERSION FROM DETACH INTO PRIMER DOMAINS TYPES TYPE MODE THRESHOLD ADD CLAMP id type name true false null ?x ?y.name "
-    '?y.attributes.a :p 0 1 -1 0.5 1e999 "a" "treats" "\\u00e9" ( ) { } [ ] , : | || && ! == != < > <= >= = \' “ # // \n'
-).split(" ")
+    *(*sorted(KEYWORDS), *AGGREGATES, *TESTS, *UPDATE_FUNCTIONS, "id", "type", "name", "true", "null", "word"),
+    *("?x", "?y.name", "?y.attributes.a", ":p", "0", "1", "-1", "0.5", "1e999", '"a"', '"treats"', '"\\u00e9"'),
+    *("(", ")", "{", "}", "[", "]", ",", ":", "|", "||", "&&", "!", "==", "!=", "<", ">", "<=", ">="),
+    *("=", "'", "“", "#", "//", "\n", "SELECT", "AND", "None", "a-b", "?1", ";"),
+)
 TEXTS = st.one_of(
     st.text(),
     st.text(alphabet=st.sampled_from("(){}[],:|&!=<>?.\"'\\/ \n\tFIND0123456789e+-_$\x00\ufeff\u00a0\ud800é")),
@@ -28,16 +29,18 @@ def check(text: str) -> None:
     try:
         command = parse(text)
     except KipError as error:
-        assert error.code in ("KIP_1001", "KIP_1002", "KIP_2003")
-        assert error.line is not None
-        assert error.column is not None
-        lines = text.split("\n")
-        assert 1 <= error.line <= len(lines)
-        assert 1 <= error.column <= len(lines[error.line - 1]) + 1
-        assert error.hint
-        assert len(str(error)) + len(error.hint) < 600
+        check_error(error, text)
     else:
         assert parse(format(command)) == command
+
+
+def check_error(error: KipError, text: str) -> None:
+    assert error.code in ("KIP_1001", "KIP_1002", "KIP_2003")
+    lines = text.split("\n")
+    assert error.line in range(1, len(lines) + 1)
+    assert error.column in range(1, len(lines[error.line - 1]) + 2)
+    assert error.hint
+    assert len(str(error)) + len(error.hint) < 600
 
 
 @pytest.mark.fuzz
