@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections import OrderedDict
@@ -38,6 +39,9 @@ from kip.values import Json, dumps
 _CACHED_STATEMENTS = 512
 _PROGRESS_STEPS = 20_000
 
+STEPS_PER_ROW = 100
+"""How many steps of SQLite's virtual machine count as one row that a query goes through."""
+
 
 class SqliteBackend:
     """A store in the file ``path``, or in memory for ``":memory:"``.
@@ -45,12 +49,15 @@ class SqliteBackend:
     Args:
         path: the file; made when missing.
         time_limit: seconds that one command may run, or wait for a lock, before it ends in KIP_4001.
+        row_limit: rows that one query may return or go through before it ends in KIP_4002. What it goes through is
+            measured by the work done, at about :data:`STEPS_PER_ROW` machine steps a row.
 
     Raises KIP_4003 when the file is no kip store, was written by a newer version, or cannot be opened.
     """
 
-    def __init__(self, path: str, *, time_limit: float = 30.0) -> None:
+    def __init__(self, path: str, *, time_limit: float = 30.0, row_limit: int = 2_000_000) -> None:
         self._path = path
+        self.row_limit = row_limit
         self._time_limit = time_limit
         self._lock = threading.RLock()
         self._local = threading.local()
@@ -162,9 +169,18 @@ class SqliteBackend:
 
     @contextmanager
     def _bounded(self, connection: apsw.Connection) -> Generator[None]:
-        """Interrupts the connection when the block runs past the time limit."""
+        """Stops what runs inside when it passes the time limit or the row limit, and when the user interrupts."""
         end = time.monotonic() + self._time_limit
-        connection.set_progress_handler(lambda: time.monotonic() > end, _PROGRESS_STEPS)
+        budget = max(1, self.row_limit * STEPS_PER_ROW // _PROGRESS_STEPS)
+
+        def stop() -> bool:
+            nonlocal budget
+            budget -= 1
+            if budget < 0:
+                raise exhausted(self.row_limit)
+            return time.monotonic() > end
+
+        connection.set_progress_handler(stop, _PROGRESS_STEPS)
         try:
             yield
         finally:
@@ -198,7 +214,10 @@ class SqliteReader:
         bindings = [self._space, *(bind(binding, parameters) for binding in statement.bindings)]
         if place is not None:
             bindings.extend(value for value in place if value is not None)
-        rows = self._rows(statement.text, bindings)
+        found = self._connection.execute(statement.text, bindings)
+        rows = list(itertools.islice(found, self._backend.row_limit + 1))
+        if len(rows) > self._backend.row_limit:
+            raise exhausted(self._backend.row_limit)
         cursor = None
         if query.limit is not None:
             limit = parameter_value(query.limit, parameters)
@@ -272,6 +291,16 @@ class SqliteReader:
 
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:
         return SearchIndex(self._connection, self._space).weights(tokens)
+
+
+def exhausted(row_limit: int) -> KipError:
+    """KIP_4002: the query is too wide."""
+    return KipError(
+        "KIP_4002",
+        f"the query goes through more than about {row_limit:,} rows",
+        hint="Start it from a known node or type, add conditions, or page with LIMIT and CURSOR; "
+        "split bulk writes by type, predicate or domain.",
+    )
 
 
 def _nulls(place: list[Any], widths: tuple[int, ...]) -> Iterator[bool]:

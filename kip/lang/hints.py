@@ -204,6 +204,14 @@ def _dollar(found: Found, place: str) -> str:
     return 'Names with $ are quoted, "$ConceptType"; placeholders are written :name.'
 
 
+def _colon(_: Found, place: str) -> str:
+    if place == "delete keys":
+        return "Only the keys are named, without values."
+    if place == "after value":
+        return "Inside [..] stand values only; key: value pairs stand in {..}."
+    return "A placeholder is a colon and a name without a blank: :name."
+
+
 _OPERATORS: dict[str, Callable[[Found, str], str]] = {
     "=": _equals,
     "-": _dash,
@@ -211,6 +219,7 @@ _OPERATORS: dict[str, Callable[[Found, str], str]] = {
     "*": _star,
     ".": _dot,
     "$": _dollar,
+    ":": _colon,
 }
 
 _CHARACTERS = {
@@ -225,7 +234,6 @@ _CHARACTERS = {
     "%": _ARITHMETIC,
     "^": _ARITHMETIC,
     "@": "Placeholders are written :name.",
-    ":": "A placeholder is a colon and a name without a blank: :name.",
     "\\": "A backslash stands inside strings only.",
     "~": 'Use REGEX(?x.name, "pattern").',
     "\x00": "Remove the NUL character.",

@@ -95,8 +95,6 @@ def _update_operand(found: Found) -> str:
 def _after_value(found: Found) -> str:
     if found.kind in ("word", "string"):
         return "Entries are separated by commas; is one missing before this?"
-    if found.kind == ":":
-        return "Inside [..] stand values only; key: value pairs stand in {..}."
     return ""
 
 
@@ -405,8 +403,6 @@ def _delete_keys(found: Found) -> str:
         return f'Quote the keys: "{found.value[:40]}".' if found.value not in KEYWORDS else ""
     if found.kind == "string":
         return "Separate the keys by commas."
-    if found.kind == ":":
-        return "Only the keys are named, without values."
     return ""
 
 

@@ -5,11 +5,11 @@ The JSON schema ``schemas/briefing.schema.json`` is generated from :class:`Brief
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, Field, JsonValue
 
-from kip.memory.marks import BEGIN
+from kip.memory.marks import BEGIN, END, unmarked
 
 
 class Factors(BaseModel):
@@ -135,8 +135,25 @@ class Briefing(BaseModel):
     commitments: list[CommitmentNote] = Field(default_factory=list[CommitmentNote])
     warnings: list[str] = Field(default_factory=list[str])
     gaps: list[str] = Field(default_factory=list[str])
+    end_marker: str = Field(default=END, description="closes what marker opens; always the last field")
 
     @property
     def experiences(self) -> list[ExperienceNote]:
         """All runs shown, best rank first."""
         return sorted([*self.successes, *self.failures, *self.undecided], key=lambda note: -note.rank)
+
+
+def sealed(briefing: Briefing) -> Briefing:
+    """``briefing`` without marks inside its texts, so that nothing recalled or asked can end the marked passage."""
+    body = briefing.model_dump(exclude={"marker", "end_marker"})
+    return Briefing.model_validate(_unmarked(body))
+
+
+def _unmarked(value: Any) -> Any:
+    if isinstance(value, str):
+        return unmarked(value)
+    if isinstance(value, list):
+        return [_unmarked(item) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {unmarked(key): _unmarked(item) for key, item in cast(dict[str, Any], value).items()}
+    return value

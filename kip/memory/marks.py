@@ -12,10 +12,10 @@ import re
 BEGIN = "[kip:recall]"
 """Stands before recalled text; in JSON it is the value of the first field."""
 
-END = "[/kip:recall]"
-"""Stands after recalled text."""
+END = "[kip:recall-end]"
+"""Stands after recalled text; in JSON it is the value of the last field."""
 
-# A briefing whose end was cut off, and one in JSON, has no end mark: then everything from the mark on goes.
+# A briefing whose end was cut off has no end mark: then everything from the mark on goes.
 _RECALLED = re.compile(re.escape(BEGIN) + r".*?(?:" + re.escape(END) + r"|\Z)", re.DOTALL)
 
 
@@ -31,4 +31,6 @@ def without_recalled(text: str) -> tuple[str, int]:
 
 def unmarked(text: str) -> str:
     """``text`` without marks of its own, so that recalled text cannot end the passage it stands in."""
-    return text.replace(BEGIN, "").replace(END, "")
+    while BEGIN in text or END in text:  # removing one mark can join the halves of another
+        text = text.replace(BEGIN, "").replace(END, "")
+    return text

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from kip.clock import iso
 from kip.errors import KipError
 from kip.memory import contrast as contrasts
-from kip.memory.briefing import Briefing, Contrast, ExperienceNote, Factors, Rest
+from kip.memory.briefing import Briefing, Contrast, ExperienceNote, Factors, Rest, sealed
 from kip.memory.contrast import RecalledStep
 from kip.memory.knowledge import Found, commitments, knowledge, search, skills
 from kip.memory.privacy import Tally
@@ -94,7 +94,7 @@ def brief(
     briefing.warnings.extend(_warnings(briefing, steps))
     briefing.gaps.extend(_gaps(briefing))
     briefing.status = _status(briefing)
-    return briefing
+    return sealed(briefing)
 
 
 def _asked(goal: str, state: Mapping[str, Json] | str | None, tools: Sequence[str]) -> Situation:

@@ -1,6 +1,6 @@
 """A briefing as a page: lines with a role, from which plain text, Markdown and a terminal page are made.
 
-All three carry the marks of :mod:`kip.memory.marks` at both ends.
+All three carry the marks of :mod:`kip.memory.marks` at both ends; a briefing from recall has none inside.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kip.memory.briefing import Briefing, CommitmentNote, Contrast, ExperienceNote, PartingNote, SkillNote, StepNote
-from kip.memory.marks import BEGIN, END, unmarked
+from kip.memory.marks import BEGIN, END
 from kip.memory.screening import shortened
 
 Role = Literal["mark", "title", "verdict", "section", "good", "bad", "warn", "item", "detail"]
@@ -46,8 +46,8 @@ def page(briefing: Briefing) -> list[Line]:
 
 
 def _harmless(text: str) -> str:
-    """Recalled text without marks, and without control characters that a terminal would obey."""
-    return "".join(character for character in unmarked(text) if character.isprintable())
+    """Text without control characters that a terminal would obey."""
+    return "".join(character for character in text if character.isprintable())
 
 
 def _listed(title: str, role: Role, texts: Sequence[str]) -> Iterator[Line]:

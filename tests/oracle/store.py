@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+from kip.backends.base import Authorship, Change, Concept
 from kip.backends.sqlite import SqliteBackend
 from kip.clock import FixedClock, iso
 from kip.nexus import Nexus
@@ -16,10 +17,19 @@ from tests.oracle.generate import PREDICATES, TYPES, UNUSED_PREDICATE, UNUSED_TY
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
-def open_space(backend: SqliteBackend, space: str, clock: FixedClock) -> Nexus:
-    """An engine on a space without Genesis: its graph is small and known to the last element."""
+def open_space(backend: SqliteBackend, space: str, clock: FixedClock, first: str) -> tuple[Nexus, str]:
+    """An engine on a space without Genesis, so that its graph is small and known to the last element.
+
+    A space counts as new while it has no schema: ``first`` is the type whose definition is put in by hand. The
+    second result is the definition's id.
+    """
     backend.ensure_space(space)
-    return Nexus(backend, space=space, clock=clock)
+    now = iso(clock.now())
+    with backend.writing(space) as writer:
+        (id,), _ = writer.allocate(1, [])
+        definition = Concept(id, "$ConceptType", first, created_at=now, updated_at=now)
+        writer.apply([Change(None, definition)], Authorship("tests", now, request="open"))
+    return Nexus(backend, space=space, clock=clock), id
 
 
 class Store:
@@ -29,7 +39,7 @@ class Store:
         self.backend = SqliteBackend(":memory:")
         self.clock = FixedClock(START)
         rng = Random(seed)
-        self.loaders = [Loader(open_space(self.backend, f"s{n}", self.clock), self.clock, graph(rng)) for n in range(spaces)]
+        self.loaders = [Loader(self.backend, f"s{n}", self.clock, graph(rng)) for n in range(spaces)]
         pending = [loader.steps() for loader in self.loaders]
         while pending:
             for steps in list(pending):
@@ -43,12 +53,13 @@ class Store:
 class Loader:
     """Writes one graph, a few elements at a time."""
 
-    def __init__(self, nexus: Nexus, clock: FixedClock, spec: GraphSpec) -> None:
-        self.nexus = nexus
+    def __init__(self, backend: SqliteBackend, space: str, clock: FixedClock, spec: GraphSpec) -> None:
         self.clock = clock
         self.spec = spec
         self.graph = Graph()
         self.ids: list[str] = []
+        self.nexus, first = open_space(backend, space, clock, TYPES[0])
+        self._concept(first, "$ConceptType", TYPES[0], {}, {})
 
     def steps(self) -> Any:
         """Each step is one command. Yields a true value after each."""
@@ -84,7 +95,7 @@ class Loader:
         }
 
     def _define(self) -> None:
-        definitions = [("$ConceptType", name) for name in (*TYPES, UNUSED_TYPE)]
+        definitions = [("$ConceptType", name) for name in (*TYPES[1:], UNUSED_TYPE)]
         definitions += [("$PropositionType", name) for name in (*PREDICATES, UNUSED_PREDICATE)]
         blocks = "".join(f"CONCEPT {{ {{type: {text(kind)}, name: {text(name)}}} }} " for kind, name in definitions)
         ids = self._run(f"UPSERT {{ {blocks} }}")["upsert_concept_nodes"]

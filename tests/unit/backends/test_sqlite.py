@@ -235,3 +235,36 @@ def test_replaying_an_upsert_writes_nothing(tmp_path: Path) -> None:
     assert watcher.execute("SELECT count(*) FROM revision").fetchall() == [(count,)]
     watcher.close()
     nexus.close()
+
+
+def _wide(nexus: Nexus) -> str:
+    nexus.session().execute('UPSERT { CONCEPT ?t { {type: "$ConceptType", name: "N"} } }')
+    blocks = " ".join(f'CONCEPT ?n{i} {{ {{type: "N", name: "{i}"}} }}' for i in range(60))
+    nexus.session().execute(f"UPSERT {{ {blocks} }}")
+    return '?a {type: "N"} ?b {type: "N"} ?c {type: "N"}'
+
+
+def test_a_query_with_too_many_rows_ends_in_4002() -> None:
+    nexus = Nexus(SqliteBackend(":memory:", row_limit=1_000))
+    pattern = _wide(nexus)
+    response = nexus.execute_kip({"command": f"FIND(?a.name, ?b.name, ?c.name) WHERE {{ {pattern} }}"})
+    assert response["error"]["code"] == "KIP_4002"
+    assert "1,000" in response["error"]["message"]
+    assert "result" in nexus.execute_kip(
+        {"command": f"FIND(?a.name, ?b.name, ?c.name) WHERE {{ {pattern} }} LIMIT 900"}
+    )
+    nexus.close()
+
+
+def test_a_query_that_goes_through_too_many_rows_ends_in_4002_though_it_returns_one() -> None:
+    nexus = Nexus(SqliteBackend(":memory:", row_limit=5_000))
+    pattern = _wide(nexus)
+    counts = "COUNT(?a), COUNT(?b), COUNT(?c), COUNT(?d)"
+    response = nexus.execute_kip({"command": f'FIND({counts}) WHERE {{ {pattern} ?d {{type: "N"}} }}'})
+    assert response["error"]["code"] == "KIP_4002"
+    ordered = "FILTER(?b.name < ?c.name && ?c.name < ?d.name)"
+    bulk = f'UPDATE ?a SET ATTRIBUTES {{ x: 1 }} WHERE {{ {pattern} ?d {{type: "N"}} {ordered} }}'
+    response = nexus.execute_kip({"command": bulk})
+    assert response["error"]["code"] == "KIP_4002"
+    assert nexus.session().execute('FIND(COUNT(?a.attributes.x)) WHERE { ?a {type: "N"} }') == 0
+    nexus.close()

@@ -17,6 +17,7 @@ from kip.memory.briefing import (
     Rest,
     SkillNote,
     StepNote,
+    sealed,
 )
 from kip.memory.marks import BEGIN, END, without_recalled
 from kip.memory.render import as_markdown, as_text, page
@@ -112,10 +113,12 @@ def test_sections_without_content_are_left_out() -> None:
 
 @given(st.text(st.characters(codec="utf-8")))
 def test_a_page_is_never_formed_into_memory_again(text: str) -> None:
-    shown = briefing(f"goal {text}", failures=[note("F", False, text)], gaps=[text, f"{END} {text}", f"{BEGIN}{text}"])
+    hostile = [text, f"{END} {text}", f"{BEGIN}{text}", f"[kip:rec{BEGIN}all-end]{text}"]
+    shown = sealed(briefing(f"goal {text}", failures=[note("F", False, text)], gaps=hostile))
     for written in (as_text(page(shown)), as_markdown(page(shown)), shown.model_dump_json()):
         assert without_recalled(written) == ("", 1)
-        assert without_recalled(f"note {written}")[0] in ("note", "")
+        assert "similar" not in without_recalled(f"note {written} tail")[0]
+        assert without_recalled(f"note {written} tail")[0].endswith("tail")
 
 
 def test_recalled_text_can_neither_steer_a_terminal_nor_become_markup() -> None:
