@@ -157,7 +157,7 @@ def _foreign_character(character: str) -> tuple[str, str]:
         return name, "Use plain blanks, tabs and line breaks outside strings."
     if plain != character and plain.isascii() and plain.isprintable():
         return name, f"Use the plain character '{plain}'."
-    if character in "、。":
+    if character == "、":
         return name, "Use the plain character ','."
     return name, "Remove it; outside strings a command is plain ASCII text."
 

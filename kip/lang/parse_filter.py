@@ -48,7 +48,11 @@ def _parse_term(tokens: Tokens) -> ast.BooleanExpression:
         tokens.nest()
         negations.append(tokens.start)
         tokens.advance()
+    levels = len(negations)
     if tokens.kind == "(":
+        if not negations:  # "!(" is one level, not two
+            tokens.nest()
+            levels = 1
         term = _parse_group(tokens)
     elif tokens.kind == "word" and tokens.value in _TESTS:
         term = _TESTS[tokens.value](tokens)
@@ -58,17 +62,15 @@ def _parse_term(tokens: Tokens) -> ast.BooleanExpression:
         term = _parse_comparison(tokens)
     for start in reversed(negations):
         term = ast.Negation(term, span=tokens.span(start))
-    tokens.depth -= len(negations)
+    tokens.depth -= levels
     return term
 
 
 def _parse_group(tokens: Tokens) -> ast.BooleanExpression:
     opened = tokens.start
-    tokens.nest()
     tokens.advance()
     term = parse_condition(tokens)
     tokens.close(")", opened, "'&&', '||' or ')'", place="after condition")
-    tokens.depth -= 1
     return term
 
 

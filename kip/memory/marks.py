@@ -22,11 +22,11 @@ _RECALLED = re.compile(re.escape(BEGIN) + r".*?(?:" + re.escape(END) + r"|\Z)", 
 def without_recalled(text: str) -> tuple[str, int]:
     """``text`` without the passages that came out of recall, and how many there were."""
     if BEGIN not in text:
-        return text.replace(END, ""), 0
+        return unmarked(text), 0
     if text.lstrip().startswith(("{", '"', "[{")):
         return "", 1
     kept, passages = _RECALLED.subn(" ", text)
-    return kept.replace(END, "").strip(), passages
+    return unmarked(kept).strip(), passages
 
 
 def unmarked(text: str) -> str:

@@ -6,14 +6,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from kip.errors import KipError
 from kip.lang import bind_check, format, parse
 from tests.conftest import shared_path
 
 DECIDED_OTHERWISE = {
-    "pi-7903ad6a3d": "integers of any size are exact (decision 18)",
+    "pi-7903ad6a3d": "integers of any size are exact",
     "pi-placeholder-in-string": "text in quotes is text; the suite's README takes this reading as well",
 }
 """Cases of level `reference`, which only the reference implementation refuses."""
@@ -28,7 +26,6 @@ def code_of(entry: dict[str, Any]) -> str | None:
     try:
         bind_check(parse(entry["kip"]), entry.get("parameters", {}))
     except KipError as error:
-        assert error.hint
         return error.code
     return None
 
@@ -55,18 +52,3 @@ def test_every_invalid_text_is_refused_with_its_code() -> None:
             assert case["level"] == "reference" or case["id"] not in DECIDED_OTHERWISE
             wrong[case["id"]] = code
     assert wrong == dict.fromkeys(DECIDED_OTHERWISE)
-
-
-@pytest.mark.parametrize("name", ["SPECIFICATION.md", "KIPSyntax.md", "SelfInstructions.md"])
-def test_whole_commands_in_the_reference_documents_parse(name: str) -> None:
-    """Fenced blocks that begin with a statement and hold no template dots are commands, alone or several."""
-    text = shared_path("reference", "kip-1.0-rc11", name).read_text(encoding="utf-8")
-    blocks = [block.split("\n", 1)[1] for block in text.split("```")[1::2] if "\n" in block]
-    capsules = [
-        block for block in blocks if block.lstrip().startswith("UPSERT {") and ".." not in block and "<" not in block
-    ]
-    for capsule in capsules:
-        command = parse(capsule)
-        assert parse(format(command)) == command
-    if name == "SPECIFICATION.md":
-        assert capsules

@@ -104,6 +104,7 @@ def test_a_tree_is_walked_once_and_forgotten_with_the_tree(monkeypatch: pytest.M
     walks: list[object] = []
     walk = parameters._collect
     monkeypatch.setattr(parameters, "_collect", lambda command: walks.append(1) or walk(command))
+    gc.collect()
     before = len(parameters._collected)
     command = parse("FIND(?x) WHERE { ?x {name: :p} }")
     for _ in range(3):
