@@ -16,7 +16,7 @@ test: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/pytest -n 2
 
 .venv/.installed-%: requirements/%.txt requirements/uv.txt pyproject.toml

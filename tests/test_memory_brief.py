@@ -185,7 +185,8 @@ def test_knowledge_skills_and_commitments_that_bear_on_the_goal(brain: Brain) ->
           CONCEPT ?f { {type: "Fact", name: "shop production host"} SET ATTRIBUTES {
             predicate: "host", value: "h1", asserted_at: "2026-01-01T00:00:00Z" } }
           CONCEPT ?old { {type: "Fact", name: "shop production host before"} SET ATTRIBUTES {
-            predicate: "host", value: "h0", asserted_at: "2025-01-01T00:00:00Z", superseded_by: "shop production host" } }
+            predicate: "host", value: "h0", asserted_at: "2025-01-01T00:00:00Z",
+            superseded_by: "shop production host" } }
           CONCEPT ?s { {type: "Skill", name: "deploy the shop"} SET ATTRIBUTES {
             skill_class: "procedure", description: "How to deploy the shop to production", goal: "deploy the shop",
             trigger_conditions: ["a release of the shop"], procedure: ["look", "apply"], expected_outcome: "healthy",

@@ -158,6 +158,24 @@ class TextSearch:
     limit: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """A search for the concepts whose vectors are nearest to ``vector`` (packed), among those of ``model``."""
+
+    model: str
+    vector: bytes
+    scope: str | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Packed vectors of one model, by the ids of the concepts they belong to."""
+
+    model: str
+    by_id: dict[str, bytes]
+
+
 Triple = tuple[str, str, str]
 """(subject id, predicate, object id)."""
 
@@ -197,6 +215,14 @@ class Reader(Protocol):
         """The revision log of one element, or of one request; newest first."""
         ...
 
+    def similar(self, search: Similar) -> list[Hit]:
+        """The concepts nearest in meaning, with their cosine similarity as score (-1 to 1), best first."""
+        ...
+
+    def similarities(self, search: Similar, ids: Iterable[str]) -> dict[str, float]:
+        """Cosine similarities of some concepts; those without a vector are left out."""
+        ...
+
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:
         """The weight of each token in a score: rarer in the space is heavier."""
         ...
@@ -209,8 +235,8 @@ class Writer(Reader, Protocol):
         """Fresh ids, increasing: for so many concepts, and for one link of each predicate."""
         ...
 
-    def apply(self, changes: Sequence[Change], authorship: Authorship) -> None:
-        """Write changes, the search index and the revision log. Raises KIP_3005 when an element is no longer
+    def apply(self, changes: Sequence[Change], authorship: Authorship, vectors: Vectors | None = None) -> None:
+        """Write changes, the search index, vectors and the revision log. Raises KIP_3005 when an element is no longer
         in its ``before`` state, KIP_3003 when a uniqueness constraint would break."""
         ...
 

@@ -8,12 +8,25 @@ import time
 from collections import OrderedDict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from kip.backends import ids
-from kip.backends.base import Authorship, Change, Concept, Element, Hit, Link, Page, Revision, TextSearch, Triple
+from kip.backends.base import (
+    Authorship,
+    Change,
+    Concept,
+    Element,
+    Hit,
+    Link,
+    Page,
+    Revision,
+    Similar,
+    TextSearch,
+    Triple,
+    Vectors,
+)
 from kip.backends.sqlite_rows import (
     CONCEPT_COLUMNS,
     LINK_COLUMNS,
@@ -35,6 +48,9 @@ from kip.compile.statement import ParameterTypes, Statement, parameter_types, pa
 from kip.errors import KipError
 from kip.plan import algebra as op
 from kip.values import Json, dumps
+
+if TYPE_CHECKING:
+    from kip.backends.sqlite_vectors import VectorCache
 
 _CACHED_STATEMENTS = 512
 _PROGRESS_STEPS = 20_000
@@ -64,6 +80,7 @@ class SqliteBackend:
         self._readers: list[apsw.Connection] = []
         self._statements: OrderedDict[tuple[Any, ...], Statement] = OrderedDict()
         self._closed = False
+        self._vectors: VectorCache | None = None
         with mapped_errors():
             self._writer = connect(path, time_limit=time_limit)
             prepare(self._writer)
@@ -141,6 +158,15 @@ class SqliteBackend:
             self._closed = True
             for connection in (*self._readers, self._writer):
                 connection.close()
+
+    @property
+    def vectors(self) -> VectorCache:
+        """The vector matrices of this process; made at the first semantic search."""
+        if self._vectors is None:
+            from kip.backends.sqlite_vectors import VectorCache  # noqa: PLC0415 - numpy is needed from here on
+
+            self._vectors = VectorCache()
+        return self._vectors
 
     def statement(self, query: op.Query, types: ParameterTypes, position: tuple[bool, ...] | None) -> Statement:
         """The compiled query, from the cache where it is there."""
@@ -289,6 +315,18 @@ class SqliteReader:
         )
         return [revision_of(row) for row in rows]
 
+    def similar(self, search: Similar) -> list[Hit]:
+        nearest = self._backend.vectors.nearest(self._connection, self._space, search)
+        concepts = {
+            row[0]: concept_of(row) for row in self._by_key("concept", CONCEPT_COLUMNS, [k for k, _ in nearest])
+        }
+        return [Hit(concepts[key], score) for key, score in nearest if key in concepts]
+
+    def similarities(self, search: Similar, ids_: Iterable[str]) -> dict[str, float]:
+        keys = [key for key in map(ids.concept_key, ids_) if key is not None]
+        found = self._backend.vectors.similarities(self._connection, self._space, search, keys)
+        return {ids.concept_id(key): score for key, score in found.items()}
+
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:
         return SearchIndex(self._connection, self._space).weights(tokens)
 
@@ -326,8 +364,8 @@ class SqliteWriter(SqliteReader):
         start = first + concepts
         return concept_ids, [ids.link_id(2 * (start + n) + 1, predicate) for n, predicate in enumerate(predicates)]
 
-    def apply(self, changes: Sequence[Change], authorship: Authorship) -> None:
-        write_changes(self._connection, self._space, changes, authorship)
+    def apply(self, changes: Sequence[Change], authorship: Authorship, vectors: Vectors | None = None) -> None:
+        write_changes(self._connection, self._space, changes, authorship, vectors)
 
     def purge(self, ids: Sequence[str]) -> None:
         purge_elements(self._connection, self._space, list(self.elements(ids).values()))

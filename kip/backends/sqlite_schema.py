@@ -46,6 +46,12 @@ CREATE TABLE revision (
 ) STRICT;
 CREATE INDEX revision_by_element ON revision (space, element);
 CREATE INDEX revision_by_request ON revision (space, request);
+CREATE TABLE embedding (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, space INTEGER NOT NULL REFERENCES space, model TEXT NOT NULL,
+    key INTEGER NOT NULL, scope TEXT NOT NULL, vector BLOB
+) STRICT;
+CREATE UNIQUE INDEX embedding_of_element ON embedding (space, key, model);
+CREATE INDEX embedding_log ON embedding (space, model, sequence);
 CREATE TABLE tombstone (
     space INTEGER NOT NULL REFERENCES space, digest BLOB NOT NULL, PRIMARY KEY (space, digest)
 ) STRICT, WITHOUT ROWID;

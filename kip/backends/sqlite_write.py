@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import apsw
 
 from kip.backends import ids
-from kip.backends.base import Authorship, Change, Concept, Element, Link
+from kip.backends.base import Authorship, Change, Concept, Element, Link, Vectors
 from kip.backends.sqlite_indexes import ensure_indexes
 from kip.backends.sqlite_search import SearchIndex
 from kip.errors import KipError
@@ -18,7 +18,13 @@ from kip.values import dumps
 _DEFINITIONS = ("$ConceptType", "$PropositionType")
 
 
-def write_changes(connection: apsw.Connection, space: int, changes: Sequence[Change], authorship: Authorship) -> None:
+def write_changes(
+    connection: apsw.Connection,
+    space: int,
+    changes: Sequence[Change],
+    authorship: Authorship,
+    vectors: Vectors | None = None,
+) -> None:
     """Write all changes; raises KIP_3005 when an element is not in its ``before`` state any more."""
     if not changes:
         return
@@ -27,6 +33,7 @@ def write_changes(connection: apsw.Connection, space: int, changes: Sequence[Cha
     _update(connection, [(c.before, c.after) for c in changes if c.before is not None and c.after is not None])
     _insert(connection, space, [c.after for c in changes if c.before is None and c.after is not None])
     SearchIndex(connection, space).update(changes)
+    _write_vectors(connection, space, changes, vectors)
     _log(connection, space, changes, authorship)
     definitions = [
         change.element
@@ -113,12 +120,46 @@ def _log(connection: apsw.Connection, space: int, changes: Sequence[Change], by:
     ).fetchall()
 
 
+# --- vectors ------------------------------------------------------------------------------------
+#
+# The table is a log by sequence: a changed vector is a new row in place of the old one, a removed one a row without
+# vector, so that every process reads only what came since it last looked.
+
+
+def _write_vectors(connection: apsw.Connection, space: int, changes: Sequence[Change], vectors: Vectors | None) -> None:
+    """Keep vectors in step with changed concepts: new ones are stored, those of removed concepts go, of all models."""
+    gone = [change.before for change in changes if change.after is None and change.before is not None]
+    _drop_vectors(connection, space, gone)
+    if vectors is None:
+        return
+    rows = [
+        (space, vectors.model, ids.concept_key(change.after.id), change.after.type, vectors.by_id[change.after.id])
+        for change in changes
+        if isinstance(change.after, Concept) and change.after.id in vectors.by_id
+    ]
+    if rows:
+        insert = "INSERT OR REPLACE INTO embedding (space, model, key, scope, vector) VALUES (?, ?, ?, ?, ?)"
+        connection.executemany(insert, rows).fetchall()
+
+
+def _drop_vectors(connection: apsw.Connection, space: int, elements: Iterable[Element]) -> None:
+    """Empty the vectors of elements, of all models."""
+    rows = [(space, ids.concept_key(element.id)) for element in elements if isinstance(element, Concept)]
+    if rows:
+        drop = (
+            "INSERT OR REPLACE INTO embedding (space, model, key, scope, vector) "
+            "SELECT space, model, key, scope, NULL FROM embedding WHERE space = ? AND key = ?"
+        )
+        connection.executemany(drop, rows).fetchall()
+
+
 # --- purge (decision 14) ------------------------------------------------------------------------
 
 
 def purge_elements(connection: apsw.Connection, space: int, elements: list[Element]) -> None:
     """Remove elements, their revisions and search entries; leave tombstones for the identities of concepts."""
     SearchIndex(connection, space).update([Change(element, None) for element in elements])
+    _drop_vectors(connection, space, elements)
     _delete(connection, elements)
     names = [(space, element.id) for element in elements]
     connection.executemany("DELETE FROM revision WHERE space = ? AND element = ?", names).fetchall()

@@ -15,7 +15,7 @@ from kip.memory.marks import BEGIN, END, unmarked
 class Factors(BaseModel):
     """What a rank is made of, each from 0 to 1; a factor is null when the request says nothing to compare."""
 
-    goal: float = Field(description="how much of the goal's words the run covers, rare words counting more")
+    goal: float = Field(description="how far the goals are the same by their words, rare words counting more")
     identifiers: float | None = Field(description="share of the request's identifiers that the run also had")
     state: float | None = Field(description="share of the request's state that the run started from")
     tools: float | None = Field(description="share of the run's tools that are available now")

@@ -6,6 +6,7 @@ request gives nothing to compare for does not count at all, instead of counting 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from datetime import datetime
 from kip.memory.briefing import Factors
 from kip.memory.retention import effective_strength
 from kip.memory.situation import Situation, of_experience
-from kip.memory.speech import content_words
+from kip.memory.speech import content_words, topical_words
 from kip.values import Json
 
 WEIGHTS: Mapping[str, float] = {"goal": 0.5, "identifiers": 0.25, "state": 0.15, "tools": 0.1, "strength": 0.1}
@@ -51,13 +52,24 @@ def candidate(
     """A run ranked for ``asked``; ``score`` is its search score for the goal."""
     situation = of_experience(attributes)
     factors = Factors(
-        goal=round(score, 4),
+        goal=round(_goal_likeness(score, asked, situation), 4),
         identifiers=_share(asked.identifiers, situation.identifiers),
         state=_state_likeness(asked.state, situation.state),
         tools=_share(situation.tools, asked.tools) if asked.tools else None,
         strength=round(effective_strength(metadata, now), 4),
     )
     return Candidate(name, attributes, situation, factors, _mean(factors))
+
+
+def _goal_likeness(score: float, asked: Situation, situation: Situation) -> float:
+    """How far two goals are the same, from both sides.
+
+    ``score`` says how much of what is asked the run covers. A long, detailed request is covered by no run,
+    so what it covers of the run's own, often shorter, goal counts too; both have to be there for it to help.
+    """
+    own = set(topical_words(situation.goal))
+    covered = len(own & asked.words) / len(own) if own else 0.0
+    return max(score, math.sqrt(score * covered))
 
 
 def _share(wanted: frozenset[str], present: frozenset[str]) -> float | None:

@@ -242,7 +242,7 @@ def _warnings(briefing: Briefing, steps: Mapping[str, list[RecalledStep]]) -> li
     warnings = [*_repeated_failures(steps)]
     if briefing.experiences and all(_is_weak(note.factors) for note in briefing.experiences):
         best = max(note.factors.goal for note in briefing.experiences)
-        warnings.append(f"Weak match: the most similar run covers only {best:.0%} of this goal.")
+        warnings.append(f"Weak match: the goal of the most similar run fits this one only to {best:.0%}.")
     if briefing.tools and briefing.successes:
         at_hand = {tool.casefold() for tool in briefing.tools}
         used = dict.fromkeys(step.tool for step in steps[briefing.successes[0].name] if step.tool and step.is_act)

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from kip.backends.base import Authorship, Backend, Change, Concept, Link, Reader, Revision, Writer
 from kip.clock import Clock, SystemClock, iso
+from kip.embedding import Embedder
 from kip.errors import KipError
 from kip.lang import ast, parse, position
 from kip.lang.parameters import bind_check
@@ -17,12 +18,13 @@ from kip.nexus.amend import cascade
 from kip.nexus.capsule import export, plan_export
 from kip.nexus.drafts import Drafts
 from kip.nexus.guard import check_changes, is_actor, is_protected
-from kip.nexus.meta import describe, search
+from kip.nexus.meta import describe
 from kip.nexus.query import Response, find
 from kip.nexus.request import Author, Command, commands_of, parameters_of
 from kip.nexus.resolve import Parameters
 from kip.nexus.revisions import rollback_element, rollback_request
 from kip.nexus.schema import Registry, SchemaCache, check_definition, check_query
+from kip.nexus.search import search, vectors_of
 from kip.nexus.session import Session
 from kip.nexus.upsert import Upsert
 from kip.plan import algebra as op
@@ -57,16 +59,24 @@ class Nexus:
         space: name of the space (tenant); made, with Genesis and the cognitive profile, when missing.
         clock: source of time.
         actor: who writes, as kept in the revision log.
+        embedder: makes semantic and hybrid SEARCH possible; without one both are served as keyword search.
     """
 
     def __init__(
-        self, backend: Backend, *, space: str = "default", clock: Clock | None = None, actor: str = "$self"
+        self,
+        backend: Backend,
+        *,
+        space: str = "default",
+        clock: Clock | None = None,
+        actor: str = "$self",
+        embedder: Embedder | None = None,
     ) -> None:
         self._backend = backend
         self._space = space
         self._clock = clock or SystemClock()
         self._author = Author(actor)
         self._schema = SchemaCache()
+        self._embedder = embedder
         self._commands: OrderedDict[str, tuple[ast.Command, op.Query | None]] = OrderedDict()
         backend.ensure_space(space)
         with backend.reading(space) as reader:
@@ -188,9 +198,9 @@ class Nexus:
     ) -> Response:
         registry = self._schema.of(reader)
         if isinstance(tree, ast.Search):
-            return search(tree, parameters, reader, registry)
+            return search(tree, parameters, reader, registry, self._embedder)
         if isinstance(tree, ast.Describe):
-            return describe(tree, parameters, reader, registry)
+            return describe(tree, parameters, reader, registry, self._embedder is not None)
         assert query is not None
         run = find if isinstance(tree, ast.Find) else export
         return run(query, parameters, reader, registry)
@@ -222,7 +232,8 @@ class Nexus:
             if dry_run or not changes:
                 writer.discard()
             else:
-                writer.apply(changes, Authorship(by.actor, now, secrets.token_hex(8), by.session, by.reason))
+                authorship = Authorship(by.actor, now, secrets.token_hex(8), by.session, by.reason)
+                writer.apply(changes, authorship, vectors_of(changes, self._embedder))
         return report(real)
 
     # --- beside the language (decision 13) ---

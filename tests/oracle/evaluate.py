@@ -6,11 +6,11 @@ code with :mod:`kip.compile` or a backend. Slow on purpose: whatever is clever h
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import cmp_to_key
-from typing import Any
+from typing import Any, TypeVar
 
 import re2
 
@@ -22,6 +22,7 @@ Solution = dict[str, str | None]
 """Variable -> id of an element, or name of a predicate, or None."""
 
 Row = tuple[Json, ...]
+T = TypeVar("T")
 Node = dict[str, Any]
 
 
@@ -47,7 +48,7 @@ class RefusedError(Exception):
 
 
 class TooLargeError(Exception):
-    """More intermediate solutions than a naive evaluator should go through."""
+    """More work than a naive evaluator should take on."""
 
 
 @dataclass
@@ -68,11 +69,11 @@ class Reference:
         self.id = id
 
 
-def evaluate(query: op.Query, parameters: Mapping[str, Json], graph: Graph, *, most: int = 20_000) -> Answer:
+def evaluate(query: op.Query, parameters: Mapping[str, Json], graph: Graph, *, most: int = 100_000) -> Answer:
     """All rows of a query, LIMIT and CURSOR apart.
 
     Raises RefusedError with KIP_2001 (names that are not registered) or KIP_2003 (a bad regular expression), and
-    TooLargeError when one step leaves more than ``most`` solutions.
+    TooLargeError when more than ``most`` candidates would have to be looked at.
     """
     run = Evaluation(parameters, graph, most)
     run.check_names(query)
@@ -137,7 +138,7 @@ class Evaluation:
     def __init__(self, parameters: Mapping[str, Json], graph: Graph, most: int) -> None:
         self.parameters = parameters
         self.graph = graph
-        self.most = most
+        self.left = most
         self.independent: dict[int, list[Solution]] = {}
 
     # --- what is refused ---
@@ -165,14 +166,19 @@ class Evaluation:
 
     # --- operators ---
 
+    def look_at(self, candidates: Collection[T]) -> Collection[T]:
+        """The candidates, each of which is a step of work."""
+        self.left -= len(candidates) + 1
+        if self.left < 0:
+            raise TooLargeError
+        return candidates
+
     def block(self, block: op.Block, seed: Solution) -> list[Solution]:
         solutions = [seed]
         for operator in block.operators:
             found: list[Solution] = []
             for solution in solutions:
                 found.extend(self.apply(operator, solution))
-                if len(found) > self.most:
-                    raise TooLargeError
             solutions = found
         return solutions
 
@@ -183,11 +189,11 @@ class Evaluation:
             case op.LinkMatch():
                 yield from self.links(operator, solution)
             case op.LinkLookup():
-                for id in self.graph.links:
+                for id in self.look_at(self.graph.links):
                     if id == self.const(operator.id):
                         yield from unified(solution, (operator.variable, id))
             case op.Walk():
-                for start, end in self.pairs(operator):
+                for start, end in self.look_at(self.pairs(operator)):
                     yield from unified(solution, (operator.subject, start), (operator.object, end))
             case op.Filter():
                 if self.holds(operator.condition, solution):
@@ -207,13 +213,13 @@ class Evaluation:
             for name, value in (("id", match.id), ("type", match.type), ("name", match.name))
             if value is not None
         }
-        for id, concept in self.graph.concepts.items():
+        for id, concept in self.look_at(self.graph.concepts.items()):
             if all(concept[name] == value for name, value in wanted.items()):
                 yield from unified(solution, (match.variable, id))
 
     def links(self, match: op.LinkMatch, solution: Solution) -> Iterator[Solution]:
         names = [self.const(name) for name in match.predicates]
-        for id, link in self.graph.links.items():
+        for id, link in self.look_at(self.graph.links.items()):
             bound = [(match.subject, link["subject"]), (match.object, link["object"]), (match.variable, id)]
             if match.predicate_variable is not None:
                 bound.append((match.predicate_variable, link["predicate"]))
@@ -251,7 +257,7 @@ class Evaluation:
         for branch in union.branches:
             if id(branch) not in self.independent:
                 self.independent[id(branch)] = self.block(branch, {})
-            for row in self.independent[id(branch)]:
+            for row in self.look_at(self.independent[id(branch)]):
                 shared = [name for name in row if name in seed]
                 if all(row[name] is not None and row[name] == seed[name] for name in shared):
                     rows.append({**seed, **row})

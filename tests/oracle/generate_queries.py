@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -40,17 +39,22 @@ class Command:
 
 @dataclass
 class Scope:
-    """What can be referred to at one place of the text: names of elements, and names of predicates."""
+    """What can be referred to at one place of the text, and one solution that is meant to be found.
 
-    elements: list[str] = field(default_factory=list)
-    predicates: list[str] = field(default_factory=list)
+    The solution is what keeps random queries from being empty: patterns and filters are made to fit it, most of
+    the time. ``noise`` is the chance that a part is made without looking at it.
+    """
 
-    def copy(self) -> Scope:
-        return Scope([*self.elements], [*self.predicates])
+    elements: dict[str, str] = field(default_factory=dict)
+    predicates: dict[str, str] = field(default_factory=dict)
+    noise: float = 0.05
+
+    def inner(self, noise: float) -> Scope:
+        return Scope({**self.elements}, {**self.predicates}, noise)
 
     def adopt(self, other: Scope) -> None:
-        for mine, theirs in ((self.elements, other.elements), (self.predicates, other.predicates)):
-            mine.extend(name for name in theirs if name not in mine)
+        self.elements = {**other.elements, **self.elements}
+        self.predicates = {**other.predicates, **self.predicates}
 
 
 def query(rng: Random, graph: Graph) -> Command:
@@ -92,33 +96,38 @@ class QueryWriter:
 
     # --- variables ---
 
-    def name(self, known: list[str], pool: str, share: float) -> str:
-        """A name in scope with the chance ``share``, else one that is new here, and in scope from now on."""
+    def name(self, known: dict[str, str], pool: str, wanted: str, scope: Scope) -> str:
+        """A variable that is bound to ``wanted``: one in scope, or a new one that is in scope from now on."""
+        fitting = [*known] if self.chance(scope.noise) else [name for name, bound in known.items() if bound == wanted]
         free = [name for name in pool if name not in known]
-        if known and (self.chance(share) or not free):
-            return self.rng.choice(known)
-        known.append(self.rng.choice(free))
-        return known[-1]
+        if fitting and (self.chance(0.8) or not free):
+            return self.rng.choice(fitting)
+        if not free:
+            return self.rng.choice([*known])
+        chosen = self.rng.choice(free)
+        known[chosen] = wanted
+        return chosen
 
-    def element(self, scope: Scope, share: float = 0.7) -> str:
-        return self.name(scope.elements, "abcdefg", share)
+    def element(self, scope: Scope, wanted: str) -> str:
+        return f"?{self.name(scope.elements, 'abcdefg', wanted, scope)}"
 
     # --- blocks ---
 
     def block(self, scope: Scope, depth: int) -> list[str]:
         """The clauses of a block; binds at least one variable."""
-        makers: list[tuple[float, Callable[[Scope, int], str]]] = [
-            (0.5, lambda scope, _: self.pattern(scope)),
-            (0.2, lambda scope, _: self.filter(scope)),
-            (0.1, self.negation),
-            (0.12, self.optional),
-            (0.08, self.union),
-        ]
         clauses: list[str] = []
         for number in range(self.rng.choice((1, 2, 2, 3, 3, 4, 5) if depth == 0 else (1, 1, 2, 2, 3))):
-            is_first = number == 0 and self.chance(0.85)
-            makes = self.pattern if is_first else self._chosen(makers[:2] if depth > 2 else makers)
-            clauses.append(makes(scope) if is_first else makes(scope, depth + 1))  # type: ignore[call-arg]
+            kind = self.rng.random()
+            if (number == 0 and self.chance(0.85)) or kind < 0.48:
+                clauses.append(self.pattern(scope))
+            elif kind < 0.66 or depth > 2:
+                clauses.append(self.filter(scope))
+            elif kind < 0.78:
+                clauses.append(self.negation(scope, depth + 1))
+            elif kind < 0.91:
+                clauses.append(self.optional(scope, depth + 1))
+            else:
+                clauses.append(self.union(scope, depth + 1))
         if not scope.elements:
             clauses.append(self.pattern(scope))
         if self.chance(0.1) and not any(clause.startswith("UNION") for clause in clauses):
@@ -126,105 +135,140 @@ class QueryWriter:
             clauses.insert(self.rng.randrange(len(clauses)), self.filter(scope))
         return clauses
 
-    def _chosen(self, makers: list[tuple[float, Callable[[Scope, int], str]]]) -> Callable[[Scope, int], str]:
-        return self.rng.choices([make for _, make in makers], [weight for weight, _ in makers])[0]
-
     def nested(self, word: str, clauses: list[str]) -> str:
         return f"{word} {{ {' '.join(clauses)} }}"
 
     def negation(self, scope: Scope, depth: int) -> str:
-        inner = Scope() if self.chance(0.1) else scope.copy()
+        # What fits the solution in mind would take it away again.
+        inner = Scope(noise=0.5) if self.chance(0.1) else scope.inner(self.rng.choice((0.1, 0.5)))
         return self.nested("NOT", self.block(inner, depth))
 
     def optional(self, scope: Scope, depth: int) -> str:
-        inner = scope.copy()
+        inner = scope.inner(self.rng.choice((0.02, 0.3)))
         clauses = self.block(inner, depth)
         scope.adopt(inner)
         return self.nested("OPTIONAL", clauses)
 
     def union(self, scope: Scope, depth: int) -> str:
-        inner = Scope()
-        clauses = self.block(inner, depth)
+        inner = Scope(noise=scope.noise)
+        if self.chance(0.5):
+            # The same names, bound anew: the common way to write an OR.
+            inner.elements = {name: self.rng.choice(self.nodes)["id"] for name in scope.elements if self.chance(0.7)}
+        wanted = {**inner.elements}
+        inner.elements = {}
+        clauses = [self.bound(inner, name, id) for name, id in wanted.items()]
+        clauses.extend(self.block(inner, depth))
         scope.adopt(inner)
         return self.nested("UNION", clauses)
 
     # --- patterns ---
 
-    def pattern(self, scope: Scope) -> str:
-        chosen = self.rng.random()
-        if chosen < 0.35:
-            return f"?{self.element(scope, 0.4)} {self.concept()}"
-        if chosen < 0.4:
-            return f"?{self.element(scope, 0.4)} {self.link_id()}"
-        if chosen < 0.55:
-            return self.walk(scope)
-        triple = self.triple(scope, 0)
-        return f"?{self.element(scope, 0.15)} {triple}" if self.chance(0.5) else triple
+    def bound(self, scope: Scope, name: str, id: str) -> str:
+        """A clause that binds a certain variable."""
+        scope.elements[name] = id
+        if id in self.graph.concepts:
+            return f"?{name} {self.concept(scope, id)}"
+        return f"?{name} {self.triple(scope, id, 0)}"
 
-    def concept(self) -> str:
-        known = self.rng.choice(list(self.graph.concepts.values()))
-        kind = self.rng.random()
-        if kind < 0.1:
-            return f"{{id: {self.given(self.id())}}}"
-        type = known["type"] if self.chance(0.8) else self.rng.choice((*TYPES, "$ConceptType", UNUSED_TYPE))
-        name = known["name"] if self.chance(0.8) else self.rng.choice(NAMES)
-        if kind < 0.65:
+    def pattern(self, scope: Scope) -> str:
+        known = self.rng.choice([*scope.elements.values()]) if scope.elements and self.chance(0.8) else None
+        chosen = self.rng.random()
+        if chosen < 0.3:
+            ids = [id for id in (known,) if id in self.graph.concepts] or [*self.graph.concepts]
+            id = self.rng.choice(ids) if self.chance(0.7) else self.rng.choice([*self.graph.concepts])
+            return f"{self.element(scope, id)} {self.concept(scope, id)}"
+        if chosen < 0.33:
+            id = self.rng.choice([*self.graph.links])
+            return f"{self.element(scope, id)} {self.link_id(scope, id)}"
+        if chosen < 0.5:
+            return self.walk(scope, known or self.rng.choice(self.nodes)["id"])
+        around = [id for id, link in self.graph.links.items() if known in (id, link["subject"], link["object"])]
+        id = self.rng.choice(around or [*self.graph.links])
+        triple = self.triple(scope, id, 0)
+        return f"{self.element(scope, id)} {triple}" if self.chance(0.5) else triple
+
+    def concept(self, scope: Scope, id: str) -> str:
+        if self.chance(scope.noise):
+            id = self.rng.choice([*self.graph.concepts])
+        kind, concept = self.rng.random(), self.graph.concepts[id]
+        if kind < 0.07:
+            return f"{{id: {self.given(self.id(scope, id))}}}"
+        type, name = concept["type"], concept["name"]
+        if self.chance(scope.noise):
+            type, name = self.rng.choice((*TYPES, "$ConceptType", UNUSED_TYPE)), self.rng.choice(NAMES)
+        if kind < 0.7:
             return f"{{type: {self.given(type)}}}"
-        if kind < 0.85:
+        if kind < 0.88:
             return f"{{name: {self.given(name)}}}"
         return f"{{type: {self.given(type)}, name: {self.given(name)}}}"
 
-    def id(self) -> str:
-        if self.chance(0.1):
+    def id(self, scope: Scope, wanted: str) -> str:
+        if self.chance(scope.noise):
             return self.rng.choice(("C:1", "C:0", "P:3:", "nothing", "", "C:99999999999999999999", "P:5:unused", "C:02"))
-        return self.rng.choice(self.nodes)["id"]
+        return self.rng.choice(self.nodes)["id"] if self.chance(scope.noise) else wanted
 
-    def link_id(self) -> str:
-        return f"(id: {self.given(self.id())})"
+    def link_id(self, scope: Scope, wanted: str) -> str:
+        return f"(id: {self.given(self.id(scope, wanted))})"
 
-    def predicate(self) -> str:
-        return self.given(self.rng.choice((*PREDICATES, *PREDICATES, UNUSED_PREDICATE)))
+    def predicate(self, scope: Scope, wanted: str) -> str:
+        if self.chance(scope.noise):
+            wanted = self.rng.choice((*PREDICATES, UNUSED_PREDICATE))
+        return self.given(wanted)
 
-    def alternatives(self) -> str:
-        names = [self.predicate() for _ in range(self.rng.randint(2, 3))]
+    def alternatives(self, scope: Scope, wanted: str) -> str:
+        names = [self.given(self.rng.choice(PREDICATES)) for _ in range(self.rng.randint(1, 2))]
         if self.chance(0.2):
             names.append(self.given("not_registered"))
+        names.insert(self.rng.randint(0, len(names)), self.predicate(scope, wanted))
         return " | ".join(names)
 
-    def endpoint(self, scope: Scope, depth: int) -> str:
-        chosen = self.rng.random()
-        if chosen < 0.1:
-            return self.concept()
-        if chosen < 0.13:
-            return self.link_id()
-        if chosen < 0.2 and depth < 2:
-            return self.triple(scope, depth + 1)
-        return f"?{self.element(scope)}"
+    def endpoint(self, scope: Scope, wanted: str, depth: int) -> str:
+        is_link, chosen = wanted in self.graph.links, self.rng.random()
+        if chosen < 0.12 and not is_link:
+            return self.concept(scope, wanted)
+        if chosen < 0.12:
+            return self.link_id(scope, wanted)
+        if chosen < 0.4 and is_link and depth < 3:
+            return self.triple(scope, wanted, depth + 1)
+        return self.element(scope, wanted)
 
-    def triple(self, scope: Scope, depth: int) -> str:
-        subject = self.endpoint(scope, depth)
-        kind = self.rng.random()
-        if kind < 0.55:
-            predicate = self.predicate()
+    def triple(self, scope: Scope, id: str, depth: int) -> str:
+        link = self.graph.links[id]
+        subject, kind = self.endpoint(scope, link["subject"], depth), self.rng.random()
+        if kind < 0.5:
+            predicate = self.predicate(scope, link["predicate"])
+        elif kind < 0.7:
+            predicate = self.alternatives(scope, link["predicate"])
         elif kind < 0.75:
-            predicate = self.alternatives()
-        elif kind < 0.8:
-            predicate = f"{self.predicate()}{self.rng.choice(('{1}', '{1,1}'))}"
+            predicate = self.predicate(scope, link["predicate"]) + self.rng.choice(("{1}", "{1,1}"))
         else:
-            predicate = f"?{self.name(scope.predicates, 'pq', 0.5)}"
-        return f"({subject}, {predicate}, {self.endpoint(scope, depth)})"
+            predicate = f"?{self.name(scope.predicates, 'pq', link['predicate'], scope)}"
+        return f"({subject}, {predicate}, {self.endpoint(scope, link['object'], depth)})"
 
-    def walk(self, scope: Scope) -> str:
-        least = self.rng.choice((0, 0, 1, 1, 2, 3))
-        most = least + self.rng.choice((0, 1, 2, 4))
-        hops = self.rng.choice((f"{{{least}}}", f"{{{least},{most}}}", f"{{{least},}}"))
-        return f"({self.endpoint(scope, 1)}, {self.predicate()}{hops}, {self.endpoint(scope, 1)})"
+    def walk(self, scope: Scope, start: str) -> str:
+        """A path that a walk at random from ``start`` has gone, one way or the other."""
+        near, far = self.rng.choice((("subject", "object"), ("object", "subject")))
+        steps = [link for link in self.graph.links.values() if link[near] == start]
+        predicate = self.rng.choice(steps)["predicate"] if steps else self.rng.choice(PREDICATES)
+        end, gone = start, 0
+        for _ in range(self.rng.choice((0, 1, 2, 2, 3, 4, 6))):
+            ahead = [link for link in self.graph.links.values() if link[near] == end and link["predicate"] == predicate]
+            if not ahead:
+                break
+            end, gone = self.rng.choice(ahead)[far], gone + 1
+        least = max(0, gone - self.rng.choice((0, 0, 1, 2)))
+        most = gone + self.rng.choice((0, 1, 3))
+        hops = self.rng.choice((f"{{{gone}}}", f"{{{least},{most}}}", f"{{{least},}}"))
+        ends = [self.endpoint(scope, id, 2) for id in (start, end)]
+        if near == "object":
+            ends.reverse()
+        return f"({ends[0]}, {self.predicate(scope, predicate)}{hops}, {ends[1]})"
 
     # --- expressions ---
 
-    def path(self, scope: Scope) -> str:
+    def path(self, scope: Scope, name: str | None = None) -> str:
         """A dot path on an element that is in scope."""
-        name, kind = self.rng.choice(scope.elements), self.rng.random()
+        name, kind = name or self.rng.choice([*scope.elements]), self.rng.random()
         if kind < 0.35:
             return f"?{name}.{self.rng.choice(FIELDS)}"
         if kind < 0.75:
@@ -235,31 +279,39 @@ class QueryWriter:
 
     def variable(self, scope: Scope) -> str:
         if scope.predicates and self.chance(0.4):
-            return f"?{self.rng.choice(scope.predicates)}"
-        return f"?{self.rng.choice(scope.elements)}"
+            return f"?{self.rng.choice([*scope.predicates])}"
+        return f"?{self.rng.choice([*scope.elements])}"
 
     def reference(self, scope: Scope) -> str:
         return self.variable(scope) if self.chance(0.2) else self.path(scope)
 
-    def sample(self) -> Json:
-        """A value that may well be found in the data."""
-        node = self.rng.choice(self.nodes)
-        kind = self.rng.random()
-        if kind < 0.25:
-            return node[self.rng.choice([name for name in FIELDS if name in node])]
-        if kind < 0.6 and (found := [*node["attributes"].values(), *node["metadata"].values()]):
-            return self.rng.choice(found)
-        return primitive(self.rng)
+    def found(self, scope: Scope, reference: str) -> Json:
+        """What a reference gives in the solution that is in mind."""
+        name, _, rest = reference.removeprefix("?").partition(".")
+        if name in scope.predicates:
+            return scope.predicates[name]
+        node = self.graph.element(scope.elements[name])
+        container, _, key = rest.partition(".")
+        return node[container].get(key) if key else node.get(container)
 
-    def literal(self) -> str:
-        return self.given(self.sample() if self.chance(0.9) else value(self.rng))
+    def literal(self, scope: Scope, reference: str) -> Json:
+        """Something to compare a reference with: mostly what it gives, or what it gives elsewhere."""
+        kind = self.rng.random()
+        if kind < 0.6:
+            return self.found(scope, reference)
+        node = self.rng.choice(self.nodes)
+        if kind < 0.7:
+            return node[self.rng.choice([name for name in FIELDS if name in node])]
+        if kind < 0.85 and (stored := [*node["attributes"].values(), *node["metadata"].values()]):
+            return self.rng.choice(stored)
+        return primitive(self.rng) if kind < 0.97 else value(self.rng)
 
     def operand(self, scope: Scope) -> str:
-        return self.reference(scope) if self.chance(0.8) else self.literal()
+        return self.reference(scope) if self.chance(0.95) else self.given(primitive(self.rng))
 
     # --- conditions ---
 
-    def filter(self, scope: Scope, _: int = 0) -> str:
+    def filter(self, scope: Scope) -> str:
         if not scope.elements:
             return self.pattern(scope)
         return f"FILTER({self.condition(scope, 0)})"
@@ -267,7 +319,7 @@ class QueryWriter:
     def condition(self, scope: Scope, depth: int) -> str:
         kind = self.rng.random()
         if depth < 3 and kind < 0.25:
-            sign = self.rng.choice(("&&", "||"))
+            sign = self.rng.choice(("&&", "||", "||"))
             parts = [self.condition(scope, depth + 1) for _ in range(self.rng.randint(2, 3))]
             return "(" + f" {sign} ".join(parts) + ")"
         if depth < 3 and kind < 0.35:
@@ -277,23 +329,33 @@ class QueryWriter:
         if kind < 0.75:
             return self.membership(scope)
         if kind < 0.85:
-            return f"{self.rng.choice(('IS_NULL', 'IS_NOT_NULL'))}({self.operand(scope)})"
+            return self.null_test(scope)
         return self.text_test(scope)
 
+    def null_test(self, scope: Scope) -> str:
+        operand = self.operand(scope)
+        functions = ("IS_NULL", "IS_NOT_NULL")
+        if operand.startswith("?") and not self.chance(0.2):
+            return f"{functions[self.found(scope, operand) is not None]}({operand})"
+        return f"{self.rng.choice(functions)}({operand})"
+
     def comparison(self, scope: Scope) -> str:
-        sides = [self.reference(scope), self.operand(scope) if self.chance(0.4) else self.literal()]
+        left = self.reference(scope)
+        other = self.reference(scope) if self.chance(0.3) else self.given(self.literal(scope, left))
+        sides = [left, other]
         if self.chance(0.2):
             sides.reverse()
         return f"{sides[0]} {self.rng.choice(('==', '==', '!=', '<', '<=', '>', '>='))} {sides[1]}"
 
     def membership(self, scope: Scope) -> str:
-        samples = [self.sample() for _ in range(self.rng.randint(0, 4))]
+        operand = self.reference(scope)
+        samples = [self.literal(scope, operand) for _ in range(self.rng.randint(0, 4))]
         if self.chance(0.4):
             self.parameters[f"p{len(self.parameters)}"] = samples
             listed = f":p{len(self.parameters) - 1}"
         else:
             listed = f"[{', '.join(map(self.given, samples))}]"
-        return f"IN({self.operand(scope)}, {listed})"
+        return f"IN({operand}, {listed})"
 
     def text_test(self, scope: Scope) -> str:
         function, subject = self.rng.choice(FUNCTIONS), self.operand(scope)
@@ -301,7 +363,8 @@ class QueryWriter:
             return f"{function}({subject}, {self.reference(scope)})"
         if function == "REGEX":
             return f"REGEX({subject}, {self.given(self.rng.choice(PATTERNS))})"
-        part = self.rng.choice(STRINGS)
+        part = self.found(scope, subject) if subject.startswith("?") and self.chance(0.7) else None
+        part = part if isinstance(part, str) else self.rng.choice(STRINGS)
         if self.chance(0.6):
             start = self.rng.randrange(len(part) + 1)
             part = part[start : start + self.rng.randint(0, 2)]
@@ -310,18 +373,16 @@ class QueryWriter:
     # --- FIND and ORDER BY ---
 
     def columns(self, scope: Scope) -> list[str]:
-        return [self.projection(scope) for _ in range(self.rng.choice((1, 1, 2, 2, 3, 4)))]
+        share = self.rng.choice((0, 0, 0.3, 0.5))
+        return [self.projection(scope, share) for _ in range(self.rng.choice((1, 1, 2, 2, 3, 4)))]
 
-    def projection(self, scope: Scope) -> str:
-        kind = self.rng.random()
-        if kind < 0.25:
-            return self.variable(scope)
-        if kind < 0.75:
-            return self.path(scope)
+    def projection(self, scope: Scope, aggregates: float) -> str:
+        if not self.chance(aggregates):
+            return self.variable(scope) if self.chance(0.35) else self.path(scope)
         function = self.rng.choice(("COUNT", "COUNT", "COUNT(DISTINCT", "SUM", "AVG", "MIN", "MAX"))
         operand = self.variable(scope) if function.startswith("COUNT") and self.chance(0.5) else self.path(scope)
         if function in ("SUM", "AVG", "MIN", "MAX") and self.chance(0.6):
-            operand = f"?{self.rng.choice(scope.elements)}.attributes.{self.rng.choice('nm')}"
+            operand = f"?{self.rng.choice([*scope.elements])}.attributes.{self.rng.choice('nm')}"
         return f"{function} {operand})" if function.endswith("DISTINCT") else f"{function}({operand})"
 
     def sort_key(self, scope: Scope, columns: list[str]) -> str:
