@@ -45,10 +45,11 @@ def main() -> NoReturn:
     try:
         app()
     except KipError as error:
-        _complain(error)
+        _complain(error.code, str(error), error.hint)
         raise SystemExit(_exit_status(error.code)) from None
     except Exception as error:  # noqa: BLE001 - the outermost boundary: a person gets a message, not a traceback
-        _complain(KipError("KIP_4003", f"{type(error).__name__}: {error}"))
+        failure = KipError("KIP_4003", f"{type(error).__name__}: {error}")
+        _complain(failure.code, str(failure), failure.hint)
         raise SystemExit(FAILURE) from None
     raise SystemExit(0)
 
@@ -57,9 +58,9 @@ def _exit_status(code: str) -> int:
     return FAILURE if code.startswith("KIP_4") else BAD_INPUT
 
 
-def _complain(error: KipError) -> None:
-    typer.echo(f"error {error.code} {error}", err=True)
-    typer.echo(f"hint: {error.hint}", err=True)
+def _complain(code: str, message: str, hint: str) -> None:
+    typer.echo(f"error {code} {message}", err=True)
+    typer.echo(f"hint: {hint}", err=True)
 
 
 @app.command()
@@ -107,7 +108,7 @@ def record(
                 source = sys.stdin.buffer.read() if file == "-" else Path(file)
                 result = brain.record(source, adapter=adapter, context=hints)
             except KipError as error:
-                _complain(error)
+                _complain(error.code, str(error), error.hint)
                 codes.append(error.code)
                 continue
             codes.extend(receipt.error.code for receipt in result.receipts if receipt.error)
@@ -128,7 +129,7 @@ def _report(file: str, result: RecordResult, *, as_json: bool) -> None:
             typer.echo(f"  warning {warning}")
     for receipt in result.receipts:
         if receipt.error is not None:
-            _complain(KipError(receipt.error.code, receipt.reason, hint=receipt.error.hint))
+            _complain(receipt.error.code, receipt.error.message, receipt.error.hint)
 
 
 @app.command()
@@ -176,7 +177,8 @@ def query(
         response = brain.nexus.execute_kip({"command": command, "parameters": parameters})
     if "error" in response:
         error = response["error"]
-        raise KipError(error["code"], error["message"].partition(": ")[2], hint=error["hint"])
+        _complain(error["code"], error["message"], error["hint"])
+        raise typer.Exit(_exit_status(error["code"]))
     heads = None if as_json else _columns(command)
     if heads is None:
         typer.echo(json.dumps(response, ensure_ascii=False, indent=2))

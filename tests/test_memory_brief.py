@@ -97,6 +97,7 @@ def test_a_counterexample_is_found_among_many_successes(brain: Brain) -> None:
     assert len(briefing.successes) == SHOWN_SUCCESSES
     assert len(briefing.failures) == 1
     assert len(briefing.rest.successes) >= 10
+    assert briefing.verdict.startswith("at least ")
     assert briefing.contrast is not None
 
 
@@ -229,6 +230,20 @@ def test_what_is_private_is_shown_only_about_its_subject(brain: Brain) -> None:
     assert "silently" in brain.brief(GOAL, counterparty="Ada").model_dump_json()
 
 
+def test_a_private_fact_is_shown_about_its_subject(brain: Brain) -> None:
+    write(
+        brain,
+        """UPSERT {
+          CONCEPT ?a { {type: "Person", name: "Ada"} SET ATTRIBUTES {person_class: "Human"} }
+          CONCEPT ?f { {type: "Fact", name: "the shop production password hint of Ada"} SET ATTRIBUTES {
+            predicate: "hint", value: "her cat", asserted_at: "2026-01-01T00:00:00Z" }
+            SET PROPOSITIONS { ("fact_about", ?a) } } WITH METADATA { access_level: "private" }
+        }""",
+    )
+    assert "her cat" not in brain.brief(GOAL).model_dump_json()
+    assert "her cat" in brain.brief(GOAL, counterparty="Ada").model_dump_json()
+
+
 def test_what_is_owed_to_the_counterparty_comes_up_whatever_the_goal(brain: Brain) -> None:
     write(
         brain,
@@ -280,7 +295,7 @@ def shared_brain() -> Brain:
     st.text(st.characters(codec=None)).filter(str.strip), st.dictionaries(st.text(st.characters(codec=None)), st.text())
 )
 def test_any_request_gets_an_answer(shared_brain: Brain, goal: str, state: dict[str, Any]) -> None:
-    briefing = shared_brain.brief(goal, state=state)
+    briefing = shared_brain.brief(goal, state=state, tools=[goal], counterparty=goal)
     assert briefing.status in ("success", "partial", "not_found")
     briefing.model_dump_json().encode("utf-8")
 

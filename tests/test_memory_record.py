@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,24 @@ def test_a_run_may_grow_but_not_change(brain: Brain) -> None:
     assert receipt.error is not None
     assert receipt.error.code == "KIP_3003"
     assert census(brain) == before
+
+
+def test_two_writers_of_the_same_runs_leave_each_run_once(tmp_path: Path) -> None:
+    runs = [run(f"Deploy part {number}", step("action", "a"), step("action", "b")) for number in range(12)]
+
+    def write(_: int) -> list[str]:
+        with kip.open(tmp_path / "shared.db") as brain:
+            return [receipt.status for receipt in brain.record(runs).receipts]
+
+    kip.open(tmp_path / "shared.db").close()
+    with ThreadPoolExecutor(3) as pool:
+        outcomes = [*pool.map(write, range(3))]
+    for statuses in zip(*outcomes, strict=True):
+        assert sorted(statuses) == ["recorded", "unchanged", "unchanged"]
+    with kip.open(tmp_path / "shared.db") as brain:
+        assert count(brain, "Experience") == 12
+        assert count(brain, "ExperienceStep") == 24
+        assert set(rows(brain, 'FIND(?e.metadata._version) WHERE { ?e {type: "Experience"} }')) == {(1,)}
 
 
 def test_a_failed_write_leaves_nothing_of_the_run(brain: Brain, monkeypatch: pytest.MonkeyPatch) -> None:

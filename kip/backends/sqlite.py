@@ -83,7 +83,7 @@ class SqliteBackend:
         self._vectors: VectorCache | None = None
         with mapped_errors():
             self._writer = connect(path, time_limit=time_limit)
-            prepare(self._writer)
+            prepare(self._writer, time_limit)
 
     def ensure_space(self, space: str) -> bool:
         """Make the space if it is missing; True when it was."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,9 @@ import apsw
 from kip.compile.pattern import compiled_pattern
 from kip.errors import KipError
 from kip.values import compare, dumps, loads
+
+APPLICATION = int.from_bytes(b"kip1")
+"""Marks a SQLite file as a kip store."""
 
 FORMAT = 1
 """Format number of the file (decision 15)."""
@@ -81,33 +85,67 @@ def connect(path: str, *, read_only: bool = False, time_limit: float) -> apsw.Co
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")
-    if not read_only and path != ":memory:":
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
     _register(connection)
     return connection
 
 
-def prepare(connection: apsw.Connection) -> None:
-    """Create the tables in an empty file; refuse a file that a newer version of kip wrote (KIP_4003)."""
-    with connection:
-        found = connection.pragma("user_version")
-        assert isinstance(found, int)
-        if found == FORMAT:
-            return
-        if found > FORMAT:
-            raise KipError(
-                "KIP_4003",
-                f"the store has format {found}, this version of kip reads up to {FORMAT}",
-                hint="Open it with the newer version of kip.",
-            )
-        if connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
-            raise KipError("KIP_4003", "the file is a SQLite database, but not a kip store", hint="Give another path.")
-        connection.execute(TABLES)
-        connection.execute("INSERT INTO store (key, value) VALUES ('next_key', 1)")
-        connection.execute("ANALYZE sqlite_schema")
-        connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", STATISTICS).fetchall()
-        connection.execute(f"PRAGMA user_version = {FORMAT:d}")
+def prepare(connection: apsw.Connection, time_limit: float) -> None:
+    """Create the tables in an empty file; refuse a file that a newer version of kip wrote (KIP_4003).
+
+    Nothing is written to a file that is not ours.
+    """
+    if not _is_current(connection):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if not _is_current(connection):  # another process may have been first
+                _create(connection)
+            connection.execute("COMMIT")
+        finally:
+            if not connection.get_autocommit():
+                connection.execute("ROLLBACK")
     connection.execute("ANALYZE sqlite_schema")  # makes this connection read the statistics
+    _use_wal(connection, time_limit)
+
+
+def _is_current(connection: apsw.Connection) -> bool:
+    """True when the file has today's format, False when it is empty; raises KIP_4003 for anything else."""
+    owner, found = connection.pragma("application_id"), connection.pragma("user_version")
+    assert isinstance(found, int)
+    if owner != APPLICATION:
+        if found or connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1").fetchall():
+            hint = "Give another path."
+            raise KipError("KIP_4003", "the file is a SQLite database, but not a kip store", hint=hint)
+        return False
+    if found > FORMAT:
+        raise KipError(
+            "KIP_4003",
+            f"the store has format {found}, this version of kip reads up to {FORMAT}",
+            hint="Open it with the newer version of kip.",
+        )
+    return True
+
+
+def _create(connection: apsw.Connection) -> None:
+    connection.execute(TABLES)
+    connection.execute("INSERT INTO store (key, value) VALUES ('next_key', 1)")
+    connection.execute("ANALYZE sqlite_schema")
+    connection.executemany("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (?, ?, ?)", STATISTICS).fetchall()
+    connection.execute(f"PRAGMA application_id = {APPLICATION:d}")
+    connection.execute(f"PRAGMA user_version = {FORMAT:d}")
+
+
+def _use_wal(connection: apsw.Connection, time_limit: float) -> None:
+    """Readers and writers do not block each other in this mode. The change of mode does not wait for locks itself."""
+    end = time.monotonic() + time_limit
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        except apsw.BusyError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 # --- functions ----------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from kip.memory.model import RecordResult, Refusal, RunReceipt, RunStatus
 from kip.memory.naming import run_name, step_name
 from kip.memory.privacy import Tally
 from kip.memory.screening import repaired, screened
-from kip.memory.trace import Person, Trace
+from kip.memory.trace import Person, Trace, run_key
 from kip.memory.worth import Worth, judge
 from kip.values import Json
 
@@ -49,10 +49,7 @@ def record(
     """
     if adapter is not None:
         adapters.named(adapter)
-    receipts = [_receipt(session, item, adapter, context or {}) for item in records(source)]
-    if not receipts:
-        raise KipError("KIP_2002", "the source holds no record", hint="Give at least one run.")
-    return RecordResult.of(receipts)
+    return RecordResult.of([_receipt(session, item, adapter, context or {}) for item in records(source)])
 
 
 def _receipt(session: Session, item: Record, adapter: str | None, context: Mapping[str, Json]) -> RunReceipt:
@@ -77,7 +74,8 @@ def _normalised(item: Record, adapter: str | None, context: Mapping[str, Json], 
     if not persons and isinstance(counterparty, str):
         persons = (Person(counterparty, "Unknown"),)
     named_source = source if isinstance(source, str) else None
-    return screened(replace(trace, context=merged, source=named_source, persons=persons), tally)
+    whole = replace(trace, context=merged, source=named_source, persons=persons)
+    return screened(replace(whole, key=run_key(whole)), tally)
 
 
 def _formed(session: Session, trace: Trace, tally: Tally) -> RunReceipt:

@@ -103,7 +103,8 @@ def _hidden(session: Session, private: Sequence[Found], counterparty: str | None
     owners: list[Json] = ["$self", *([counterparty] if counterparty else [])]
     rows = session.rows(
         'FIND(?x.id) WHERE { ?p {type: "Person"} FILTER(IN(?p.name, :owners)) '
-        '(?p, "prefers" | "learned", ?x) FILTER(IN(?x.id, :ids)) }',
+        '(?p, "prefers" | "learned", ?x) FILTER(IN(?x.id, :ids)) '
+        'UNION { ?p {type: "Person"} FILTER(IN(?p.name, :owners)) (?x, "fact_about", ?p) FILTER(IN(?x.id, :ids)) } }',
         {"ids": ids, "owners": owners},
     )
     return {item.id for item in private} - {str(row[0]) for row in rows}
@@ -157,7 +158,10 @@ def _skill_note(item: Found) -> SkillNote:
 
 
 def commitments(session: Session, goal: str, counterparty: str | None, now: datetime) -> list[CommitmentNote]:
-    """Pending commitments that bear on ``goal`` or are owed to ``counterparty``; overdue ones first."""
+    """Pending commitments that bear on ``goal`` or are owed to ``counterparty``; overdue ones first.
+
+    A private one comes up for the person it is owed to only.
+    """
     pending = {item.name: item.attributes for item in _commitments_for(session, goal)}
     if counterparty:
         rows = session.rows(
@@ -172,7 +176,8 @@ def commitments(session: Session, goal: str, counterparty: str | None, now: date
 
 def _commitments_for(session: Session, goal: str) -> Iterator[Found]:
     for item in search(session, goal, "Commitment", 2 * SHOWN):
-        if item.score >= MINIMUM_SCORE and (item.text("status") or "pending") == "pending":
+        open_to_all = item.metadata.get("access_level") != "private"
+        if item.score >= MINIMUM_SCORE and (item.text("status") or "pending") == "pending" and open_to_all:
             yield item
 
 

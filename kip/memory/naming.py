@@ -8,7 +8,7 @@ apart; a run whose source tells no time is ``undated``, so that recording it aga
 from __future__ import annotations
 
 from kip.memory.speech import topical_words, words
-from kip.memory.trace import Trace, run_key
+from kip.memory.trace import Trace
 
 SLUG_LIMIT = 40
 
@@ -27,7 +27,7 @@ def slug(text: str) -> str:
 def run_name(kind: str, trace: Trace) -> str:
     """The name of the Experience or Event for ``trace``; ``kind`` is its first part."""
     minute = trace.started_at[:16] if trace.started_at else "undated"
-    return f"{kind}:{minute}:{slug(trace.goal)}:{run_key(trace)}"
+    return f"{kind}:{minute}:{slug(trace.goal)}:{trace.key}"
 
 
 def step_name(experience: str, index: int) -> str:

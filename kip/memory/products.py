@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 
 from kip.clock import iso, parse_time
 from kip.memory.retention import INITIAL_STRENGTH
-from kip.memory.screening import shortened
+from kip.memory.screening import GOAL_LIMIT, shortened
 from kip.memory.situation import identifiers_of, tools_of
 from kip.memory.speech import content_words
 from kip.memory.trace import Step, Trace, content_digest
@@ -163,7 +163,7 @@ def _prediction_error(trace: Trace) -> str | None:
 
 
 def _clarifications(said: list[str], goal: str) -> list[str]:
-    later = [shortened(text, CLARIFICATION_LIMIT) for text in said if shortened(text, len(goal) + 1) != goal]
+    later = [shortened(text, CLARIFICATION_LIMIT) for text in said if shortened(text, GOAL_LIMIT) != goal]
     return list(dict.fromkeys(later))[:CLARIFICATIONS]
 
 

@@ -16,7 +16,7 @@ from kip.memory import contrast as contrasts
 from kip.memory.briefing import Briefing, Contrast, ExperienceNote, Factors, Rest, sealed
 from kip.memory.contrast import RecalledStep
 from kip.memory.knowledge import Found, commitments, knowledge, search, skills
-from kip.memory.privacy import Tally
+from kip.memory.privacy import Tally, repair
 from kip.memory.products import FAILURE_CLASS, SUCCESS_CLASS
 from kip.memory.ranking import SAME_GOAL, Candidate, affinity, candidate
 from kip.memory.screening import repaired, shortened
@@ -31,6 +31,9 @@ SHOWN_SUCCESSES = 3
 SHOWN_FAILURES = 2
 SHOWN_UNDECIDED = 1
 """How many runs of each kind a briefing shows; the rest is counted and named (decision 33)."""
+
+REQUEST_LIMIT = 1_000
+"""How many characters of a goal, and of the circumstances, are searched for."""
 
 SEARCH_LIMIT = 20
 """How many runs one search asks for."""
@@ -69,27 +72,28 @@ def brief(
     Raises:
         KipError: KIP_2002 when ``goal`` is blank, KIP_2003 when ``state`` holds what is no JSON value.
     """
-    asked = _asked(goal, state, tools)
+    known, at_hand, who = _state(state), [_clean(tool) for tool in tools], _clean(counterparty or "") or None
+    asked = of_request(_goal(goal), known, at_hand)
     now = session.clock.now()
-    found = _similar(session, asked, now)
+    found, cut = _similar(session, asked, now)
     successes, failures, undecided = ([one for one in found if one.success is wanted] for wanted in (True, False, None))
     shown = [*successes[:SHOWN_SUCCESSES], *failures[:SHOWN_FAILURES], *undecided[:SHOWN_UNDECIDED]]
     steps = contrasts.recalled_steps(session, [one.name for one in shown])
     briefing = Briefing(
         status="success",
-        verdict=_verdict(successes, failures, undecided),
+        verdict=_verdict(successes, failures, undecided, cut=cut),
         goal=asked.goal,
-        state=_state(state),
-        tools=[*tools],
+        state=known,
+        tools=at_hand,
         generated_at=iso(now),
-        knowledge=knowledge(session, asked.goal, counterparty),
+        knowledge=knowledge(session, asked.goal, who),
         skills=skills(session, asked.goal),
         successes=[_note(one, asked, steps[one.name]) for one in successes[:SHOWN_SUCCESSES]],
         failures=[_note(one, asked, steps[one.name]) for one in failures[:SHOWN_FAILURES]],
         undecided=[_note(one, asked, steps[one.name]) for one in undecided[:SHOWN_UNDECIDED]],
         rest=_rest(successes, failures, undecided),
         contrast=_contrast(successes[:SHOWN_SUCCESSES], failures[:SHOWN_FAILURES], steps),
-        commitments=commitments(session, asked.goal, counterparty, now),
+        commitments=commitments(session, asked.goal, who, now),
     )
     briefing.warnings.extend(_warnings(briefing, steps))
     briefing.gaps.extend(_gaps(briefing))
@@ -97,16 +101,20 @@ def brief(
     return sealed(briefing)
 
 
-def _asked(goal: str, state: Mapping[str, Json] | str | None, tools: Sequence[str]) -> Situation:
-    text = repaired(goal, Tally())
-    if not isinstance(text, str) or not text.strip():
+def _goal(goal: str) -> str:
+    text = shortened(_clean(goal), REQUEST_LIMIT)
+    if not text:
         raise KipError("KIP_2002", "there is no goal to brief on", hint="Say in a few words what is to be achieved.")
-    return of_request(" ".join(text.split()), _state(state), tools)
+    return text
+
+
+def _clean(text: str) -> str:
+    return repair(text, Tally())
 
 
 def _state(state: Mapping[str, Json] | str | None) -> dict[str, Json]:
     if isinstance(state, str):
-        return {"description": cast(str, repaired(state, Tally()))}
+        return {"description": _clean(state)}
     if state is None:
         return {}
     return cast(dict[str, Json], check(repaired(dict(state), Tally()), "state"))
@@ -115,20 +123,21 @@ def _state(state: Mapping[str, Json] | str | None) -> dict[str, Json]:
 # --- finding -------------------------------------------------------------------------------------
 
 
-def _similar(session: Session, asked: Situation, now: datetime) -> list[Candidate]:
-    """The runs that resemble ``asked``, best rank first."""
+def _similar(session: Session, asked: Situation, now: datetime) -> tuple[list[Candidate], bool]:
+    """The runs that resemble ``asked``, best rank first, and whether there may be more of them."""
     query = without_function_words(asked.goal)
     by_goal = search(session, query, "Experience", SEARCH_LIMIT)
     scores = {item.name: item.score for item in by_goal}
     # What the plain search cut off scores at most as much as the last one it gave.
-    beyond = by_goal[-1].score if len(by_goal) == SEARCH_LIMIT else 0.0
+    cut = len(by_goal) == SEARCH_LIMIT
+    beyond = by_goal[-1].score if cut else 0.0
     items = {item.name: item for item in [*_other_hits(session, asked, query, by_goal), *by_goal]}
     ranked = (
         candidate(name, item.attributes, item.metadata, scores.get(name, min(beyond, item.score)), asked, now)
         for name, item in items.items()
     )
     similar = sorted((one for one in ranked if _resembles(one)), key=lambda one: (-one.rank, one.name))
-    return [one for one in similar if one.rank >= MINIMUM_OF_BEST * similar[0].rank]
+    return [one for one in similar if one.rank >= MINIMUM_OF_BEST * similar[0].rank], cut
 
 
 def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequence[Found]) -> Iterator[Found]:
@@ -137,7 +146,7 @@ def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequenc
         had = sum(item.text("outcome_class") == outcome for item in by_goal)
         if had < wanted and len(by_goal) == SEARCH_LIMIT:
             yield from search(session, f"{query} {outcome}", "Experience", SEARCH_LIMIT)
-    circumstances = " ".join(sorted(asked.identifiers | asked.state))
+    circumstances = shortened(" ".join(sorted(asked.identifiers | asked.state)), REQUEST_LIMIT)
     if circumstances:
         yield from search(session, circumstances, "Experience", SEARCH_LIMIT)
 
@@ -198,12 +207,14 @@ def _rest(*groups: Sequence[Candidate]) -> Rest:
     return Rest(successes=successes, failures=failures, undecided=undecided)
 
 
-def _verdict(successes: Sequence[Candidate], failures: Sequence[Candidate], undecided: Sequence[Candidate]) -> str:
+def _verdict(
+    successes: Sequence[Candidate], failures: Sequence[Candidate], undecided: Sequence[Candidate], *, cut: bool
+) -> str:
     total = len(successes) + len(failures) + len(undecided)
     if not total:
         return "Memory holds no run that resembles this one."
     weak = all(_is_weak(one.factors) for one in [*successes, *failures, *undecided])
-    runs = f"{total} {'loosely similar' if weak else 'similar'} run{'s' * (total != 1)}"
+    runs = f"{'at least ' * cut}{total} {'loosely similar' if weak else 'similar'} run{'s' * (total != 1)}"
     if not failures and not successes:
         return f"{runs}, with no known outcome."
     if not failures:

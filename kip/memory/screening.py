@@ -44,7 +44,8 @@ def screened(trace: Trace, tally: Tally) -> Trace:
         goal=shortened(_clean(trace.goal, tally), GOAL_LIMIT),
         steps=tuple(_screened_step(step, tally) for step in trace.steps),
         messages=tuple(_screened_message(message, tally) for message in trace.messages),
-        persons=tuple(Person(shortened(p.name, NAME_LIMIT), p.person_class) for p in trace.persons if p.name.strip()),
+        persons=tuple(_screened_person(person, tally) for person in trace.persons if person.name.strip()),
+        source=_optional(trace.source, tally),
         outcome=_screened_outcome(trace.outcome, tally),
         initial_state=_object(trace.initial_state, tally),
         context=_object(trace.context, tally),
@@ -71,6 +72,10 @@ def _screened_step(step: Step, tally: Tally) -> Step:
 
 def _screened_message(message: Message, tally: Tally) -> Message:
     return replace(message, text=shortened(_clean(message.text, tally), MESSAGE_LIMIT))
+
+
+def _screened_person(person: Person, tally: Tally) -> Person:
+    return replace(person, name=shortened(redact(person.name, tally), NAME_LIMIT))
 
 
 def _screened_outcome(outcome: Outcome, tally: Tally) -> Outcome:

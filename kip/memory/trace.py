@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal
 
 from kip.values import Json, dumps
@@ -70,7 +70,10 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One run in normal form. Times are UTC text in the form of :func:`kip.clock.iso`."""
+    """One run in normal form. Times are UTC text in the form of :func:`kip.clock.iso`.
+
+    ``key`` is what tells the run apart from others; see :func:`run_key`.
+    """
 
     where: str
     goal: str
@@ -85,6 +88,7 @@ class Trace:
     started_at: str | None = None
     ended_at: str | None = None
     warnings: tuple[str, ...] = ()
+    key: str = ""
 
     def actions(self) -> Iterator[Step]:
         """The steps in which the actor did something."""
@@ -98,7 +102,8 @@ class Trace:
 def run_key(trace: Trace) -> str:
     """Eight hexadecimal digits that tell runs apart (decision 23): of the source's run id, else of the content.
 
-    The outcome takes part in the content: two equal transcripts with different verdicts are two runs.
+    The outcome takes part in the content: two equal transcripts with different verdicts are two runs. The key is
+    made of the trace as it was read, so that a run keeps it when the rules of screening change.
     """
     if trace.run_id is not None:
         return _digest([trace.source, trace.run_id])[:8]
@@ -118,8 +123,3 @@ def content_digest(trace: Trace) -> str:
 
 def _digest(value: list[Json]) -> str:
     return hashlib.sha256(dumps(value).encode()).hexdigest()
-
-
-def with_warning(trace: Trace, warning: str) -> Trace:
-    """``trace`` with one more warning."""
-    return replace(trace, warnings=(*trace.warnings, warning))

@@ -79,7 +79,8 @@ _LACKING = (
 
 
 def _multi_step(trace: Trace) -> str | None:
-    count = sum(step.kind in ("action", "decision") for step in trace.steps)
+    thought = (step.kind == "decision" and step.tool is not None for step in trace.steps)  # thinking aloud is no work
+    count = sum(step.kind in ("action", "decision") for step in trace.steps) - sum(thought)
     return f"{count} actions and decisions towards the goal" if count >= 2 and content_words(trace.goal) else None
 
 

@@ -69,7 +69,7 @@ class Reference:
         self.id = id
 
 
-def evaluate(query: op.Query, parameters: Mapping[str, Json], graph: Graph, *, most: int = 100_000) -> Answer:
+def evaluate(query: op.Query, parameters: Mapping[str, Json], graph: Graph, *, most: int = 50_000) -> Answer:
     """All rows of a query, LIMIT and CURSOR apart.
 
     Raises RefusedError with KIP_2001 (names that are not registered) or KIP_2003 (a bad regular expression), and
@@ -208,24 +208,24 @@ class Evaluation:
                 yield from self.union(operator, solution)
 
     def concepts(self, match: op.ConceptMatch, solution: Solution) -> Iterator[Solution]:
-        wanted = {
-            name: self.const(value)
-            for name, value in (("id", match.id), ("type", match.type), ("name", match.name))
-            if value is not None
-        }
-        for id, concept in self.look_at(self.graph.concepts.items()):
-            if all(concept[name] == value for name, value in wanted.items()):
-                yield from unified(solution, (match.variable, id))
+        id, type, name = (None if item is None else self.const(item) for item in (match.id, match.type, match.name))
+        for concept in self.look_at(self.graph.concepts.values()):
+            is_match = (
+                (match.id is None or concept["id"] == id)
+                and (match.type is None or concept["type"] == type)
+                and (match.name is None or concept["name"] == name)
+            )
+            if is_match:
+                yield from unified(solution, (match.variable, concept["id"]))
 
     def links(self, match: op.LinkMatch, solution: Solution) -> Iterator[Solution]:
         names = [self.const(name) for name in match.predicates]
-        for id, link in self.look_at(self.graph.links.items()):
-            bound = [(match.subject, link["subject"]), (match.object, link["object"]), (match.variable, id)]
+        for link in self.look_at(self.graph.links.values()):
+            bound = [(match.subject, link["subject"]), (match.object, link["object"]), (match.variable, link["id"])]
             if match.predicate_variable is not None:
-                bound.append((match.predicate_variable, link["predicate"]))
-            elif link["predicate"] not in names:
-                continue
-            yield from unified(solution, *bound)
+                yield from unified(solution, (match.predicate_variable, link["predicate"]), *bound)
+            elif link["predicate"] in names:
+                yield from unified(solution, *bound)
 
     def pairs(self, walk: op.Walk) -> list[tuple[str, str]]:
         """Decision 3: all (start, end) between which a walk of minimum..maximum hops exists."""

@@ -18,7 +18,7 @@ from kip.values import dumps
 from tests.oracle.evaluate import Answer, Graph, RefusedError, Row, TooLargeError, evaluate
 from tests.oracle.generate_queries import Command
 
-MOST_PAGES = 12
+MOST_PAGES = 6
 
 
 @dataclass(frozen=True)

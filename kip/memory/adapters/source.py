@@ -31,7 +31,8 @@ class Record:
 def records(source: Source) -> Iterator[Record]:
     """The records of ``source``: a Path or path text, JSON text that starts with a bracket or as bytes, or values.
 
-    Raises KIP_3002 when a file is not there, KIP_1001 when the source as a whole is not JSON.
+    Raises KIP_3002 when a file is not there, KIP_1001 when the source as a whole is not JSON, KIP_2002 when it
+    is an empty list.
     """
     if isinstance(source, Path):
         return _of_bytes(_read(source), source.name)
@@ -54,6 +55,8 @@ def _read(path: Path) -> bytes:
 
 
 def _of_value(value: Json, where: str) -> Iterator[Record]:
+    if value == []:
+        raise KipError("KIP_2002", f"{where} holds no record", hint="Give at least one run.")
     if isinstance(value, list) and not is_message_list(value):
         for position, item in enumerate(value):
             yield Record(f"{where}[{position}]", item)
@@ -107,7 +110,8 @@ def _parsed(data: bytes, where: str) -> Json:
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        what = "ends before the JSON value does" if error.pos >= len(text.rstrip()) else f"is not JSON: {error.msg}"
+        cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        what = "ends before the JSON value does" if cut else f"is not JSON: {error.msg}"
         raise KipError(
             "KIP_1001",
             f"{where} {what} (line {error.lineno}, column {error.colno})",

@@ -125,14 +125,18 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path, conte
     assert path.read_bytes() == content
 
 
-def test_a_foreign_sqlite_database_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", [0, FORMAT])
+def test_a_foreign_sqlite_database_is_refused(tmp_path: Path, version: int) -> None:
     path = tmp_path / "other.db"
     connection = apsw.Connection(str(path))
     connection.execute("CREATE TABLE theirs (x)")
+    connection.pragma("user_version", version)
     connection.close()
+    content = path.read_bytes()
     with pytest.raises(KipError) as caught:
         SqliteBackend(str(path))
     assert caught.value.code == "KIP_4003"
+    assert path.read_bytes() == content
 
 
 def test_a_directory_is_refused(tmp_path: Path) -> None:

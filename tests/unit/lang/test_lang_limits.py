@@ -49,6 +49,31 @@ def test_depth_that_is_refused(make: Make, depth: int) -> None:
     assert time.perf_counter() - start < 1
 
 
+@pytest.mark.parametrize(
+    ("name", "deepest"), [("blocks", 127), ("parentheses", 127), ("negations", 127), ("objects of links", 127)]
+)
+def test_the_limit_is_128_levels_the_where_block_included(name: str, deepest: int) -> None:
+    parse(NESTED[name](deepest))
+    with pytest.raises(KipError, match="deeper than 128"):
+        parse(NESTED[name](deepest + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FIND(?x) WHERE { " + '(?a, "p", (?b, "p", ?c)) ' * 200 + "}",
+        "FIND(?x) WHERE { " + '(id: "a") ' * 200 + "}",
+        "FIND(?x) WHERE { " + 'NOT { ?x {id: "a"} } ' * 200 + "}",
+        "FIND(?x) WHERE { FILTER(" + "(?a == 1 || !!(?b == 1)) && !IS_NULL(?c) && " * 200 + "?d == 1) }",
+        "UPDATE ?x SET METADATA { "
+        + ", ".join(f"k{i}: ADD(1, MUL(1, 1))" for i in range(200))
+        + " } WHERE { ?x (id: :a) }",
+    ],
+)
+def test_what_stands_side_by_side_is_not_nested(text: str) -> None:
+    parse(text)
+
+
 def test_a_value_may_be_as_deep_under_a_key_as_a_parameter_may() -> None:
     parse(PREFIX + "[" * 128 + "]" * 128 + " } } }")
     with pytest.raises(KipError, match="deeper than 128"):

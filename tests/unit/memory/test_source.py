@@ -34,7 +34,6 @@ def values(source: Any) -> list[Any]:
         (f"{json.dumps(RUN)}\n\n{json.dumps(RUN)}\n", [RUN, RUN]),
         (f"{json.dumps(MESSAGES)}\n{json.dumps(MESSAGES)}", [MESSAGES, MESSAGES]),
         (b"\xef\xbb\xbf" + json.dumps(RUN).encode(), [RUN]),
-        ([], []),
     ],
 )
 def test_shapes_of_a_source(source: Any, expected: list[Any]) -> None:
@@ -86,6 +85,13 @@ def test_one_bad_line_does_not_take_the_others_with_it(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("source", [[], "[]", b" [ ] "])
+def test_a_source_without_records(source: Any) -> None:
+    with pytest.raises(KipError, match="holds no record") as caught:
+        list(records(source))
+    assert caught.value.code == "KIP_2002"
+
+
 def test_a_missing_file_is_not_found(tmp_path: Path) -> None:
     for source in (tmp_path / "none.json", str(tmp_path / "none.json"), tmp_path):
         with pytest.raises(KipError) as caught:
@@ -99,4 +105,4 @@ def test_any_bytes_give_records_or_a_clean_error(data: bytes) -> None:
         codes = {record.error.code for record in records(data) if record.error}
     except KipError as error:
         codes = {error.code}
-    assert codes <= {"KIP_1001", "KIP_2003"}
+    assert codes <= {"KIP_1001", "KIP_2002", "KIP_2003"}

@@ -47,9 +47,9 @@ def test_the_sources_run_id_decides_whatever_the_content() -> None:
 
 
 def test_names() -> None:
-    dated = replace(BASE, started_at="2026-08-13T10:12:05.000000Z", run_id="r")
+    dated = replace(BASE, started_at="2026-08-13T10:12:05.000000Z", key="0a1b2c3d")
     name = run_name("Experience", dated)
-    assert name == f"Experience:2026-08-13T10:12:cancel_flight:{run_key(dated)}"
+    assert name == "Experience:2026-08-13T10:12:cancel_flight:0a1b2c3d"
     assert step_name(name, 7) == f"{name}:Step:0007"
     assert run_name("Experience", BASE).startswith("Experience:undated:cancel_flight:")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,8 @@ def trace(*steps: Step, goal: str = "build the project", outcome: Outcome | None
         (trace(ACT, outcome=Outcome(success=True)), {7}),
         (trace(ACT, outcome=Outcome(success=False)), {2, 7}),
         (trace(ACT, SEEN), set()),
+        (trace(ACT, replace(ACT, kind="decision", tool="think")), set()),
+        (trace(ACT, replace(ACT, kind="decision", tool=None)), {1}),
     ],
 )
 def test_which_criteria_hold(run: Trace, expected: set[int]) -> None:
