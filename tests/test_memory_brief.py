@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kip.api import Brain
 from kip.clock import FixedClock
 from kip.errors import KipError
+from kip.memory.contrast import LONGEST, recalled_steps
 from kip.memory.marks import BEGIN, END
 from kip.memory.recall import SHOWN_FAILURES, SHOWN_SUCCESSES
 from tests.unit.memory.runs import NOW, census, fresh_brain, run, step
@@ -324,3 +325,24 @@ def test_the_cost_of_a_briefing_does_not_grow_with_the_store(brain: Brain, monke
     brain.brief(GOAL)
     assert len(asked) <= small + 2
     assert all("LIMIT" in command or "IN(?" in command for command in asked)
+
+
+def test_of_an_endless_run_the_beginning_is_read(brain: Brain) -> None:
+    steps = [step("action", f"act {number}", tool="sh") for number in range(LONGEST + 30)]
+    name = brain.record(run(GOAL, *steps)).receipts[0].name
+    assert name is not None
+    read = recalled_steps(brain.nexus.session(), [name])[name]
+    assert [one.index for one in read] == [*range(LONGEST)]
+    assert brain.brief(GOAL).successes[0].steps == LONGEST + 30
+
+
+def test_a_counterexample_comes_up_however_much_better_the_successes_fit(brain: Brain) -> None:
+    state = {"env": "prod", "db": "main"}
+    here = step("action", "look", tool="look", arguments={"id": "XEHM4B"})
+    there = step("action", "hope", tool="hope", arguments={"id": "QQ11"})
+    elsewhere = run("Deploy the mailer", there, there, status="failure", initial_state={"env": "test"})
+    brain.record([run("Deploy the shop for XEHM4B", here, here, initial_state=state), elsewhere])
+    briefing = brain.brief("Deploy the shop for XEHM4B", state=state, tools=["look"])
+    assert briefing.successes[0].rank > 2 * briefing.failures[0].rank
+    assert briefing.contrast is not None
+    assert not briefing.contrast.same_goal

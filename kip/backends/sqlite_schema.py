@@ -82,6 +82,8 @@ def connect(path: str, *, read_only: bool = False, time_limit: float) -> apsw.Co
     flags = apsw.SQLITE_OPEN_READONLY if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     connection = apsw.Connection(path, flags=flags)
     connection.set_busy_timeout(int(time_limit * 1000))
+    # Plans do not depend on bound values. Otherwise SQLite prepares a statement again whenever they change.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")

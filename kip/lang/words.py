@@ -62,11 +62,13 @@ def trailing_comma(found: Found) -> str:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
+    """The question whether a similar word was meant."""
     matches = difflib.get_close_matches(word[:40].upper(), tuple(candidates), n=1)
     return f"Did you mean {matches[0]}?" if matches and matches[0] != word else ""
 
 
 def capitals(word: str) -> str:
+    """The hint for a keyword in small letters."""
     upper = word[:40].upper()
     return f"Keywords are written in capitals: {upper}." if upper in KEYWORDS and upper != word else ""
 
@@ -102,6 +104,7 @@ FOREIGN = {
 
 
 def any_word(found: Found) -> str:
+    """The hint for a word that slips in from another language, or a keyword in small letters, anywhere."""
     if found.kind not in ("word", "bad word"):
         return ""
     return FOREIGN.get(found.value[:40].upper(), "") or capitals(found.value)

@@ -44,7 +44,8 @@ MINIMUM_GOAL_BESIDE_IDENTIFIERS = 0.1
 """A run counts as similar from this share of the goal on; a smaller one will do beside shared identifiers."""
 
 MINIMUM_OF_BEST = 0.45
-"""A run whose rank is below this share of the best one's is not shown beside it."""
+"""A run whose rank is below this share of the best one's is not shown beside it, unless it is the best of its
+outcome."""
 
 WARNED_FAILURES = 3
 """How many repeated failures a briefing warns of."""
@@ -75,7 +76,8 @@ def brief(
     known, at_hand, who = _state(state), [_clean(tool) for tool in tools], _clean(counterparty or "") or None
     asked = of_request(_goal(goal), known, at_hand)
     now = session.clock.now()
-    found, cut = _similar(session, asked, now)
+    query = without_function_words(asked.goal)
+    found, cut = _similar(session, asked, query, now)
     successes, failures, undecided = ([one for one in found if one.success is wanted] for wanted in (True, False, None))
     shown = [*successes[:SHOWN_SUCCESSES], *failures[:SHOWN_FAILURES], *undecided[:SHOWN_UNDECIDED]]
     steps = contrasts.recalled_steps(session, [one.name for one in shown])
@@ -86,14 +88,14 @@ def brief(
         state=known,
         tools=at_hand,
         generated_at=iso(now),
-        knowledge=knowledge(session, asked.goal, who),
-        skills=skills(session, asked.goal),
+        knowledge=knowledge(session, query, who),
+        skills=skills(session, query),
         successes=[_note(one, asked, steps[one.name]) for one in successes[:SHOWN_SUCCESSES]],
         failures=[_note(one, asked, steps[one.name]) for one in failures[:SHOWN_FAILURES]],
         undecided=[_note(one, asked, steps[one.name]) for one in undecided[:SHOWN_UNDECIDED]],
         rest=_rest(successes, failures, undecided),
         contrast=_contrast(successes[:SHOWN_SUCCESSES], failures[:SHOWN_FAILURES], steps),
-        commitments=commitments(session, asked.goal, who, now),
+        commitments=commitments(session, query, who, now),
     )
     briefing.warnings.extend(_warnings(briefing, steps))
     briefing.gaps.extend(_gaps(briefing))
@@ -123,9 +125,8 @@ def _state(state: Mapping[str, Json] | str | None) -> dict[str, Json]:
 # --- finding -------------------------------------------------------------------------------------
 
 
-def _similar(session: Session, asked: Situation, now: datetime) -> tuple[list[Candidate], bool]:
+def _similar(session: Session, asked: Situation, query: str, now: datetime) -> tuple[list[Candidate], bool]:
     """The runs that resemble ``asked``, best rank first, and whether there may be more of them."""
-    query = without_function_words(asked.goal)
     by_goal = search(session, query, "Experience", SEARCH_LIMIT)
     scores = {item.name: item.score for item in by_goal}
     # What the plain search cut off scores at most as much as the last one it gave.
@@ -137,7 +138,16 @@ def _similar(session: Session, asked: Situation, now: datetime) -> tuple[list[Ca
         for name, item in items.items()
     )
     similar = sorted((one for one in ranked if _resembles(one)), key=lambda one: (-one.rank, one.name))
-    return [one for one in similar if one.rank >= MINIMUM_OF_BEST * similar[0].rank], cut
+    return [*_beside_the_best(similar)], cut
+
+
+def _beside_the_best(similar: Sequence[Candidate]) -> Iterator[Candidate]:
+    """Runs that rank near the best one, and the best of each outcome however it ranks: no side is left unheard."""
+    heard: set[bool | None] = set()
+    for one in similar:
+        if one.rank >= MINIMUM_OF_BEST * similar[0].rank or one.success not in heard:
+            heard.add(one.success)
+            yield one
 
 
 def _other_hits(session: Session, asked: Situation, query: str, by_goal: Sequence[Found]) -> Iterator[Found]:

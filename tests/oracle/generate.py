@@ -87,19 +87,19 @@ class GraphSpec:
     touched: list[int] = field(default_factory=list)
 
 
-def graph(rng: Random) -> GraphSpec:
-    """10-30 concepts, 20-60 links: cycles, several predicates between two elements, links about links about links."""
+def graph(rng: Random, concepts: tuple[int, int] = (10, 30), links: tuple[int, int] = (20, 60)) -> GraphSpec:
+    """A graph with cycles, several predicates between two elements, and links about links about links."""
     spec = GraphSpec()
     identities = [(type, name) for type in TYPES for name in NAMES]
     rng.shuffle(identities)
-    for type, name in identities[: rng.randint(10, 30)]:
+    for type, name in identities[: rng.randint(*concepts)]:
         spec.concepts.append(ConceptSpec(type, name, properties(rng, ATTRIBUTES), properties(rng, METADATA)))
     count = len(spec.concepts)
     # Few concepts take part in most links, so that paths and cycles are long enough to go wrong.
     hubs = rng.sample(range(count), min(count, rng.randint(4, 8)))
     triples: set[tuple[int, str, int]] = set()
     depth = [0] * count
-    for _ in range(rng.randint(20, 60)):
+    for _ in range(rng.randint(*links)):
         ends: list[int] = []
         for _ in range(2):
             higher = [n for n in range(count, len(depth)) if depth[n] < 2]

@@ -1,7 +1,8 @@
 """From a source (file, text, or Python values) to its records, each with a name for messages.
 
-A file is one JSON value or JSON Lines. A list of messages is one record, any other list is many. A line
-that cannot be read is reported in its place and does not take the others with it.
+A file is one JSON value or JSON Lines. A list of messages is one record, and so is a file with one message on
+each line; any other list is many. A line that cannot be read is reported in its place and does not take the
+others with it.
 """
 
 from __future__ import annotations
@@ -70,20 +71,23 @@ def _of_bytes(data: bytes, name: str) -> Iterator[Record]:
     first = next((line for line in lines if line.strip()), None)
     if first is None:
         raise KipError("KIP_1001", f"{name} is empty", hint="Give one JSON value, or one JSON value per line.")
-    if len(lines) > 1 and _is_whole_object(first):
-        return _of_lines(lines, name)
-    return _of_value(_parsed(data, name), name)
+    if len(lines) == 1 or (head := _whole_value(first)) is None:
+        return _of_value(_parsed(data, name), name)
+    if isinstance(head, dict) and "role" in head:
+        # One message on each line: the file is one run.
+        return iter([Record(name, [_parsed(line, name) for line in lines if line.strip()])])
+    return _of_lines(lines, name)
 
 
-def _is_whole_object(line: bytes) -> bool:
-    """True when a line is a JSON object by itself, which makes the file JSON Lines."""
-    line = line.strip()
-    if not (line.startswith(b"{") and line.endswith(b"}")) and not line.startswith(b"[{"):
-        return False
+def _whole_value(line: bytes) -> Json:
+    """The object or list that a line is by itself, which makes the file JSON Lines; else None."""
+    if not line.strip().endswith((b"}", b"]")):
+        return None
     try:
-        return isinstance(json.loads(line), (dict, list))
+        value: Json = json.loads(line)
     except (ValueError, RecursionError):
-        return False
+        return None
+    return value if isinstance(value, (dict, list)) else None
 
 
 def _of_lines(lines: Sequence[bytes], name: str) -> Iterator[Record]:

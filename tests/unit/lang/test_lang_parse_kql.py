@@ -178,6 +178,6 @@ def test_spans_are_the_source_of_each_node() -> None:
 
 
 def test_blanks_and_comments_may_stand_between_any_two_tokens() -> None:
-    loose = 'FIND ( ?x ) //(\nWHERE\r\n{\t?x { type : "Drug" , name : :n }//}\n FILTER ( ! ( ?a == 1 ) ) } LIMIT//\n5'
+    loose = 'FIND ( ?x ) //(\nWHERE\r\n{\t?x { type : "Drug" , name : :n }//}\n FILTER ( ! ( ?a == 1 ) ) } LIMIT//\r5'
     tight = 'FIND(?x)WHERE{?x{type:"Drug",name::n}FILTER(!(?a==1))}LIMIT 5'
     assert parse(loose) == parse(tight)

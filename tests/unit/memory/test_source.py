@@ -33,6 +33,8 @@ def values(source: Any) -> list[Any]:
         (json.dumps(RUN).encode(), [RUN]),
         (f"{json.dumps(RUN)}\n\n{json.dumps(RUN)}\n", [RUN, RUN]),
         (f"{json.dumps(MESSAGES)}\n{json.dumps(MESSAGES)}", [MESSAGES, MESSAGES]),
+        ("\n".join(json.dumps(message) for message in MESSAGES * 3), [MESSAGES * 3]),
+        ("[\n1,\n2\n]", [1, 2]),
         (b"\xef\xbb\xbf" + json.dumps(RUN).encode(), [RUN]),
     ],
 )

@@ -37,6 +37,7 @@ def trace(*steps: Step, goal: str = "build the project", outcome: Outcome | None
         (trace(ACT, outcome=Outcome(success=True)), {7}),
         (trace(ACT, outcome=Outcome(success=False)), {2, 7}),
         (trace(ACT, SEEN), set()),
+        (trace(outcome=Outcome(success=False)), set()),
         (trace(ACT, replace(ACT, kind="decision", tool="think")), set()),
         (trace(ACT, replace(ACT, kind="decision", tool=None)), {1}),
     ],
