@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from functools import cmp_to_key
+from typing import cast
 
 from kip.errors import KipError
 
@@ -49,9 +51,10 @@ def _check(value: object, where: str, depth: int) -> Json:
     if depth >= MAX_DEPTH:
         raise KipError("KIP_2003", f"{where} is nested deeper than {MAX_DEPTH} levels")
     if isinstance(value, (list, tuple)):
-        return [_check(item, where, depth + 1) for item in value]
+        return [_check(item, where, depth + 1) for item in cast(Iterable[object], value)]
     if isinstance(value, dict):
-        return {_check_key(key, where): _check(item, where, depth + 1) for key, item in value.items()}
+        entries = cast(dict[object, object], value).items()
+        return {_check_key(key, where): _check(item, where, depth + 1) for key, item in entries}
     raise KipError("KIP_2003", f"{where} is a Python {type(value).__name__}, not a JSON value")
 
 

@@ -138,6 +138,16 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """How a store runs a plan: its statement, the values bound, and how it reads (``access``), index by index."""
+
+    statement: str
+    parameters: list[Json]
+    access: list[str]
+    indexes: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """One element found by SEARCH, with its absolute score in [0, 1] (decision 9)."""
 
@@ -185,6 +195,10 @@ class Reader(Protocol):
 
     def find(self, query: op.Query, parameters: Mapping[str, Json]) -> Page:
         """Run a plan; raises KIP_1001 for a cursor that is malformed or belongs to another query."""
+        ...
+
+    def explain(self, query: op.Query, parameters: Mapping[str, Json]) -> Explanation:
+        """How :meth:`find` would run the plan; nothing is run. Raises as it does."""
         ...
 
     def schema_version(self) -> int:

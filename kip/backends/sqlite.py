@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from kip.backends import ids
 from kip.backends.base import (
     Authorship,
     Change,
     Concept,
     Element,
+    Explanation,
     Hit,
     Link,
     Page,
@@ -27,6 +28,7 @@ from kip.backends.base import (
     Triple,
     Vectors,
 )
+from kip.backends.ids import concept_id, concept_key, element_key, link_id, link_key
 from kip.backends.sqlite_rows import (
     CONCEPT_COLUMNS,
     LINK_COLUMNS,
@@ -54,6 +56,8 @@ if TYPE_CHECKING:
 
 _CACHED_STATEMENTS = 512
 _PROGRESS_STEPS = 20_000
+
+_USED_INDEX = re.compile(r"USING (?:COVERING )?INDEX (\w+)")
 
 STEPS_PER_ROW = 100
 """How many steps of SQLite's virtual machine count as one row that a query goes through."""
@@ -228,18 +232,7 @@ class SqliteReader:
         return self._connection.execute(sql, bindings).fetchall()
 
     def find(self, query: op.Query, parameters: Mapping[str, Json]) -> Page:
-        types = parameter_types(query.parameters, parameters)
-        place: list[Any] | None = None
-        if query.cursor is not None:
-            place = read_cursor(parameter_value(query.cursor, parameters), query.fingerprint)
-        statement = self._backend.statement(query, types, None)
-        if place is not None:
-            if len(place) != statement.position_width:
-                raise KipError("KIP_1001", "the cursor does not fit this query", hint="Use CURSOR together with LIMIT.")
-            statement = self._backend.statement(query, types, tuple(_nulls(place, statement.sort_widths)))
-        bindings = [self._space, *(bind(binding, parameters) for binding in statement.bindings)]
-        if place is not None:
-            bindings.extend(value for value in place if value is not None)
+        statement, bindings = self._bound(query, parameters)
         found = self._connection.execute(statement.text, bindings)
         rows = list(itertools.islice(found, self._backend.row_limit + 1))
         if len(rows) > self._backend.row_limit:
@@ -253,6 +246,25 @@ class SqliteReader:
                 cursor = make_cursor(query.fingerprint, rows[-1][len(rows[-1]) - statement.position_width :])
         return Page([decode(row, statement) for row in rows], cursor)
 
+    def explain(self, query: op.Query, parameters: Mapping[str, Json]) -> Explanation:
+        statement, bindings = self._bound(query, parameters)
+        access = [str(row[3]) for row in self._rows(f"EXPLAIN QUERY PLAN {statement.text}", bindings)]
+        indexes = {match[1] for line in access if (match := _USED_INDEX.search(line))}
+        return Explanation(statement.text, bindings, access, sorted(indexes))
+
+    def _bound(self, query: op.Query, parameters: Mapping[str, Json]) -> tuple[Statement, list[Any]]:
+        """The statement of a query, specialised by parameter types and cursor, and the values to bind."""
+        types = parameter_types(query.parameters, parameters)
+        statement = self._backend.statement(query, types, None)
+        bindings = [self._space, *(bind(binding, parameters) for binding in statement.bindings)]
+        if query.cursor is None:
+            return statement, bindings
+        place = read_cursor(parameter_value(query.cursor, parameters), query.fingerprint)
+        if len(place) != statement.position_width:
+            raise KipError("KIP_1001", "the cursor does not fit this query", hint="Use CURSOR together with LIMIT.")
+        statement = self._backend.statement(query, types, tuple(_nulls(place, statement.sort_widths)))
+        return statement, [*bindings, *(value for value in place if value is not None)]
+
     def schema_version(self) -> int:
         return self._schema_version
 
@@ -265,10 +277,10 @@ class SqliteReader:
         )
         return {(concept.type, concept.name): concept for concept in map(concept_of, rows)}
 
-    def elements(self, ids_: Iterable[str]) -> dict[str, Element]:
-        wanted = set(ids_)
-        concepts = self._by_key("concept", CONCEPT_COLUMNS, [k for k in map(ids.concept_key, wanted) if k is not None])
-        links = self._by_key("link", LINK_COLUMNS, [k[0] for k in map(ids.link_key, wanted) if k is not None])
+    def elements(self, ids: Iterable[str]) -> dict[str, Element]:
+        wanted = set(ids)
+        concepts = self._by_key("concept", CONCEPT_COLUMNS, [k for k in map(concept_key, wanted) if k is not None])
+        links = self._by_key("link", LINK_COLUMNS, [k[0] for k in map(link_key, wanted) if k is not None])
         found: list[Element] = [*map(concept_of, concepts), *map(link_of, links)]
         return {element.id: element for element in found if element.id in wanted}
 
@@ -283,9 +295,7 @@ class SqliteReader:
         )
 
     def links(self, triples: Iterable[Triple]) -> dict[Triple, Link]:
-        wanted: list[Json] = [
-            [ids.element_key(subject), name, ids.element_key(target)] for subject, name, target in triples
-        ]
+        wanted: list[Json] = [[element_key(subject), name, element_key(target)] for subject, name, target in triples]
         rows = self._rows(
             f"SELECT {LINK_COLUMNS} FROM json_each(?2) AS wanted CROSS JOIN link AS l ON l.space = ?1 "
             "AND l.subject = wanted.value ->> 0 AND l.predicate = wanted.value ->> 1 AND l.object = wanted.value ->> 2",
@@ -293,8 +303,8 @@ class SqliteReader:
         )
         return {(link.subject, link.predicate, link.object): link for link in map(link_of, rows)}
 
-    def incident(self, ids_: Iterable[str]) -> list[Link]:
-        keys = dumps([key for key in map(ids.element_key, ids_) if key is not None])
+    def incident(self, ids: Iterable[str]) -> list[Link]:
+        keys = dumps([key for key in map(element_key, ids) if key is not None])
         rows = self._rows(
             f"SELECT {LINK_COLUMNS} FROM link AS l WHERE l.space = ?1 AND l.key IN ("
             "SELECT s.key FROM json_each(?2) AS wanted CROSS JOIN link AS s ON s.subject = wanted.value UNION "
@@ -322,10 +332,10 @@ class SqliteReader:
         }
         return [Hit(concepts[key], score) for key, score in nearest if key in concepts]
 
-    def similarities(self, search: Similar, ids_: Iterable[str]) -> dict[str, float]:
-        keys = [key for key in map(ids.concept_key, ids_) if key is not None]
+    def similarities(self, search: Similar, ids: Iterable[str]) -> dict[str, float]:
+        keys = [key for key in map(concept_key, ids) if key is not None]
         found = self._backend.vectors.similarities(self._connection, self._space, search, keys)
-        return {ids.concept_id(key): score for key, score in found.items()}
+        return {concept_id(key): score for key, score in found.items()}
 
     def weights(self, tokens: Iterable[str]) -> dict[str, float]:
         return SearchIndex(self._connection, self._space).weights(tokens)
@@ -360,9 +370,9 @@ class SqliteWriter(SqliteReader):
         total = concepts + len(predicates)
         end = self._rows("UPDATE store SET value = value + ? WHERE key = 'next_key' RETURNING value", (total,))[0][0]
         first = end - total
-        concept_ids = [ids.concept_id(2 * (first + number)) for number in range(concepts)]
+        concept_ids = [concept_id(2 * (first + number)) for number in range(concepts)]
         start = first + concepts
-        return concept_ids, [ids.link_id(2 * (start + n) + 1, predicate) for n, predicate in enumerate(predicates)]
+        return concept_ids, [link_id(2 * (start + n) + 1, predicate) for n, predicate in enumerate(predicates)]
 
     def apply(self, changes: Sequence[Change], authorship: Authorship, vectors: Vectors | None = None) -> None:
         write_changes(self._connection, self._space, changes, authorship, vectors)

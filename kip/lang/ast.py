@@ -431,8 +431,15 @@ class Export(Node):
     cursor: Literal | Parameter | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Explain(Node):
+    """``EXPLAIN <command>``: how the command would be carried out. An extension of kip; read-only."""
+
+    command: Find | Kml | Describe | Search | Export
+
+
 Describe = DescribePrimer | DescribeDomains | DescribeTypes | DescribeType
-Meta = Describe | Search | Export
+Meta = Describe | Search | Export | Explain
 Delete = DeleteKeys | DeletePropositions | DeleteConcept
 Kml = Upsert | Update | Merge | Delete
 Command = Find | Kml | Meta

@@ -260,6 +260,10 @@ def _export(command: ast.Export) -> str:
     return "\n".join([*lines, *_option("LIMIT", command.limit), *_option("CURSOR", command.cursor)])
 
 
+def _explain(command: ast.Explain) -> str:
+    return f"EXPLAIN {format(command.command)}"
+
+
 _COMMANDS = cast(
     "dict[type[ast.Node], Callable[[ast.Node], str]]",
     {
@@ -276,5 +280,6 @@ _COMMANDS = cast(
         ast.DescribeType: _describe_type,
         ast.Search: _search,
         ast.Export: _export,
+        ast.Explain: _explain,
     },
 )

@@ -46,6 +46,13 @@ def parse(text: str) -> ast.Command:
 
 
 def _parse_command(tokens: Tokens) -> ast.Command:
+    start = tokens.start
+    if tokens.take_word("EXPLAIN"):
+        return ast.Explain(_parse_statement(tokens), span=tokens.span(start))
+    return _parse_statement(tokens)
+
+
+def _parse_statement(tokens: Tokens) -> ast.Find | ast.Kml | ast.Describe | ast.Search | ast.Export:
     statement = _PARSERS.get(tokens.value) if tokens.kind == "word" else None
     if statement is None:
         raise tokens.unexpected(f"a statement ({', '.join(STATEMENTS)})", place="statement")

@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable
 from typing import NamedTuple
 
-STATEMENTS = ("FIND", "UPSERT", "UPDATE", "MERGE", "DELETE", "DESCRIBE", "SEARCH", "EXPORT")
+STATEMENTS = ("FIND", "UPSERT", "UPDATE", "MERGE", "DELETE", "DESCRIBE", "SEARCH", "EXPORT", "EXPLAIN")
 AGGREGATES = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 TESTS = ("IN", "IS_NULL", "IS_NOT_NULL", "CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX")
 UPDATE_FUNCTIONS = ("ADD", "MUL", "CLAMP", "COALESCE")

@@ -17,6 +17,7 @@ from kip.nexus import amend
 from kip.nexus.amend import cascade
 from kip.nexus.capsule import export, plan_export
 from kip.nexus.drafts import Drafts
+from kip.nexus.explain import explain
 from kip.nexus.guard import check_changes, is_actor, is_protected
 from kip.nexus.meta import describe
 from kip.nexus.query import Response, find
@@ -201,6 +202,8 @@ class Nexus:
             return search(tree, parameters, reader, registry, self._embedder)
         if isinstance(tree, ast.Describe):
             return describe(tree, parameters, reader, registry, self._embedder is not None)
+        if isinstance(tree, ast.Explain):
+            return explain(tree, parameters, reader, registry)
         assert query is not None
         run = find if isinstance(tree, ast.Find) else export
         return run(query, parameters, reader, registry)
