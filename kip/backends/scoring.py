@@ -21,9 +21,10 @@ def coverage(texts: Texts, weights: Mapping[str, float]) -> float:
     whole = sum(weights.values())
     if not whole:
         return 0.0
-    naming, other = texts
-    named = {token for text in naming for token in present(weights, text)}
+    # A line break joins no tokens, so all texts can be looked through as one.
+    naming, other = ("\n".join(group) for group in texts)
+    named = present(weights, naming)
     rest = [token for token in weights if token not in named]
-    found = {token for text in other for token in present(rest, text)} if rest else set[str]()
+    found = present(rest, other) if rest else set[str]()
     covered = sum(weights[token] for token in named) + _OTHER_WEIGHT * sum(weights[token] for token in found)
     return min(1.0, covered / whole)

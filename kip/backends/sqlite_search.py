@@ -16,6 +16,7 @@ from kip.backends.scoring import coverage, weight
 from kip.backends.sqlite_rows import CONCEPT_COLUMNS, LINK_COLUMNS, concept_of, link_of
 from kip.compile.fragment import fts_any
 from kip.compile.text_query import Texts, concept_texts, encode, link_texts, tokens
+from kip.values import dumps
 
 _CANDIDATES = 3
 """How many times LIMIT candidates are ranked by coverage, after the index has cut by bm25."""
@@ -101,6 +102,8 @@ class SearchIndex:
             f"SELECT {columns} FROM hit JOIN {table} AS {alias} ON {alias}.key = hit.key WHERE {alias}.space = ?1",
             [self._space, expression, *candidates],
         ).fetchall()
+        if not rows:
+            return []
         weights = self.weights(wanted)
         elements = [concept_of(row) if search.kind == "concept" else link_of(row) for row in rows]
         hits = [Hit(element, coverage(texts_of(element), weights)) for element in elements]
@@ -109,9 +112,11 @@ class SearchIndex:
 
     def weights(self, wanted: Iterable[str]) -> dict[str, float]:
         """The weight of each token: rarer in the space is heavier."""
-        total = self._frequency(self._all("concept"))
-        return {token: weight(self._frequency(self._term(token)), total) for token in wanted}
-
-    def _frequency(self, term: str) -> int:
-        found: Any = self._connection.execute("SELECT doc FROM search_terms WHERE term = ?", (term,)).fetchall()
-        return found[0][0] if found else 0
+        terms = {token: self._term(token) for token in wanted}
+        found: Any = self._connection.execute(
+            "SELECT t.term, t.doc FROM json_each(?) AS wanted CROSS JOIN search_terms AS t ON t.term = wanted.value",
+            (dumps([self._all("concept"), *terms.values()]),),
+        ).fetchall()
+        documents = dict(found)
+        total = documents.get(self._all("concept"), 0)
+        return {token: weight(documents.get(term.lower(), 0), total) for token, term in terms.items()}

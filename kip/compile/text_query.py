@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from kip.values import Json
 
@@ -26,17 +26,22 @@ _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u1100-
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+", re.UNICODE)
 _CASE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+", re.UNICODE)
 _COMPOUND = re.compile(rf"[^\W_{_CJK}]+(?:[_\-./:@#][^\W_{_CJK}]+)+", re.UNICODE)
+_JOINERS = str.maketrans("", "", "_-./:@#")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 
 
 def tokens(text: str) -> Iterator[str]:
     """The tokens of a text, in order, repeats included."""
-    folded = unicodedata.normalize("NFKC", text)
-    for match in _COMPOUND.finditer(folded):
-        # A compound such as OPS-4471 or api/v2 is also a token as a whole, so that its exact form ranks first.
-        yield _fold(re.sub(r"[_\-./:@#]", "", match.group()))
-    for match in _RUN.finditer(folded):
+    plain = unicodedata.normalize("NFKC", text)
+    yield from _compounds(plain)
+    for match in _RUN.finditer(plain):
         yield from _run_tokens(match.group())
+
+
+def _compounds(plain: str) -> Iterator[str]:
+    """A compound such as OPS-4471 or api/v2 is also a token as a whole, so that its exact form ranks first."""
+    for match in _COMPOUND.finditer(plain):
+        yield _fold(match.group().translate(_JOINERS))
 
 
 def _run_tokens(run: str) -> Iterator[str]:
@@ -97,37 +102,63 @@ def _strings(value: Json) -> Iterator[str]:
             yield item[:MAX_INDEXED_CHARACTERS]
 
 
-def present(wanted: Iterable[str], text: str) -> set[str]:
+def present(wanted: Collection[str], text: str) -> set[str]:
     """Which of the tokens ``wanted`` are among the tokens of ``text``.
 
-    Most are decided by looking for them between boundaries; the text is tokenised only where that leaves a doubt
-    (a part of an identifier, a compound).
+    Most are decided by looking at what stands around them; the text is tokenised only where that leaves a doubt (a
+    part of an identifier, a compound).
     """
-    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
-    squeezed: str | None = None
-    found: set[str] = set()
-    doubtful: set[str] = set()
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    folded = plain.casefold()
+    if len(folded) != len(plain):
+        # Folding has moved the characters (ß, ligatures): places in one text say nothing about the other.
+        return set(wanted).intersection(tokens(text))
+    found = set(_compounds(plain)).intersection(wanted)
     for token in wanted:
-        if token in folded:
-            (found if _stands_alone(token, folded) else doubtful).add(token)
-            continue
-        squeezed = folded.translate(_JOINERS) if squeezed is None else squeezed
-        if token in squeezed:
-            doubtful.add(token)
-    return found | doubtful.intersection(tokens(text)) if doubtful else found
+        standing = _standing(token, folded, plain) if token not in found else _INSIDE
+        if standing == _WHOLE:
+            found.add(token)
+        elif standing == _PART:
+            return set(wanted).intersection(tokens(text))
+    return found
 
 
-_JOINERS = str.maketrans("", "", "_-./:@#")
+_WHOLE, _PART, _INSIDE = 2, 1, 0
 
 
-def _stands_alone(token: str, folded: str) -> bool:
-    """True when the token occurs as a whole run of letters and digits, or as a pair inside a CJK run."""
-    if _IS_CJK.match(token):
-        return len(token) == 2
+def _standing(token: str, folded: str, plain: str) -> int:
+    """How a token occurs: as a whole run of letters and digits (or a pair inside a CJK run), as what may be a part of
+    an identifier, or only in the middle of other words."""
+    best = _INSIDE
     at = folded.find(token)
+    if at >= 0 and _IS_CJK.match(token):
+        return _WHOLE if len(token) == 2 else _PART
     while at >= 0:
-        before, after = folded[at - 1 : at], folded[at + len(token) : at + len(token) + 1]
-        if not any(side.isalnum() and not _IS_CJK.match(side) for side in (before, after)):
-            return True
+        end = at + len(token)
+        sides = [_edge(plain, at), _edge(plain, end)]
+        best = max(best, min(sides))
+        if best == _WHOLE:
+            return best
         at = folded.find(token, at + 1)
-    return False
+    return best
+
+
+def _edge(plain: str, at: int) -> int:
+    """Whether a run ends at this place, an identifier may be split here, or neither."""
+    if at in (0, len(plain)):
+        return _WHOLE
+    left, right = plain[at - 1], plain[at]
+    if not (left.isalnum() and right.isalnum()) or bool(_IS_CJK.match(left)) != bool(_IS_CJK.match(right)):
+        return _WHOLE
+    return _PART if _splits(plain, at) else _INSIDE
+
+
+def _splits(plain: str, at: int) -> bool:
+    """Whether an identifier is split before this place; the counterpart of _CASE."""
+    left, right = plain[at - 1], plain[at]
+    if left.isdecimal() or right.isdecimal():
+        return left.isdecimal() != right.isdecimal()
+    if not "A" <= right <= "Z":
+        return False
+    after = plain[at + 1 : at + 2]
+    return not "A" <= left <= "Z" or (after.isalpha() and not "A" <= after <= "Z")

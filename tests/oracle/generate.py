@@ -21,6 +21,7 @@ NAMES = ("a", "A", "ab", "b c", "é", "e\u0301", "日本", "\U0001d4d0", "\uffee
 STRINGS = (*NAMES, "", " ", "a.b", "aab", "tab\tnew\nline", "nul\x00nul", "\U0001f600", "\U0001f600z", "\uffff", "true", "null", "[1]")
 INTEGERS = (0, 1, -1, 2, 3, 7, 10, 2**31, 2**53, -(2**53), 2**53 - 1, 2**62, -(2**63), 2**63, 2**64, -(2**70), 3 * 2**80)
 FLOATS = (0.0, -0.0, 1.0, 0.5, -1.5, 2.0, 0.1, 1e-9, 1e16, 2.5e30, -(2.0**53), 9007199254740992.0)
+SMALL = (0, 1, 1.0, 2, 2.0, 3)
 ARRAYS: tuple[Json, ...] = ([], [1], [1.0], ["a"], ["a", None, {"k": [True]}], [[1, 2], []])
 OBJECTS: tuple[Json, ...] = ({}, {"k": 1}, {"k": "v", "a": [1]}, {"é": None, "": 0})
 
@@ -40,14 +41,14 @@ def value(rng: Random) -> Json:
 def primitive(rng: Random) -> Json:
     """A number, string, boolean or null; the small ones more often, so that values meet."""
     if rng.random() < 0.6:
-        return rng.choice((0, 1, 2, 3, 1.0, 0.5, "a", "ab", "é", True, False, None))
+        return rng.choice((0, 1, 2, 3, 1.0, 0.5, "1", "true", "a", "ab", "é", True, False, None))
     return rng.choice(rng.choice((INTEGERS, FLOATS, STRINGS, (True, False), (None,))))  # type: ignore[arg-type,type-var]
 
 
 def properties(rng: Random, keys: tuple[str, ...]) -> dict[str, Json]:
     """Attributes or metadata: some keys of one type, some of any, each absent now and then."""
     makers = {
-        "n": lambda: rng.choice(rng.choice((INTEGERS, FLOATS, (0, 1, 2, 3)))),
+        "n": lambda: rng.choice(rng.choice((INTEGERS, FLOATS, SMALL))),
         "s": lambda: rng.choice(STRINGS),
         "b": lambda: rng.random() < 0.5,
         "tags": lambda: rng.choice(ARRAYS),

@@ -204,8 +204,12 @@ class QueryWriter:
 
     def id(self, scope: Scope, wanted: str) -> str:
         if self.chance(scope.noise):
-            return self.rng.choice(("C:1", "C:0", "P:3:", "nothing", "", "C:99999999999999999999", "P:5:unused", "C:02"))
-        return self.rng.choice(self.nodes)["id"] if self.chance(scope.noise) else wanted
+            return self.rng.choice(self.nodes)["id"]
+        if not self.chance(0.1):
+            return wanted
+        key = wanted.split(":")[1]
+        near = (f"C:{key}", f"P:{key}:{self.rng.choice(PREDICATES)}", f"P:{key}:", f"C:0{key}", f"{wanted} ", key, "")
+        return self.rng.choice((*near, "C:99999999999999999999"))
 
     def link_id(self, scope: Scope, wanted: str) -> str:
         return f"(id: {self.given(self.id(scope, wanted))})"
@@ -297,14 +301,28 @@ class QueryWriter:
     def literal(self, scope: Scope, reference: str) -> Json:
         """Something to compare a reference with: mostly what it gives, or what it gives elsewhere."""
         kind = self.rng.random()
-        if kind < 0.6:
+        if kind < 0.5:
             return self.found(scope, reference)
+        if kind < 0.6:
+            return self.lookalike(self.found(scope, reference))
         node = self.rng.choice(self.nodes)
         if kind < 0.7:
             return node[self.rng.choice([name for name in FIELDS if name in node])]
         if kind < 0.85 and (stored := [*node["attributes"].values(), *node["metadata"].values()]):
             return self.rng.choice(stored)
         return primitive(self.rng) if kind < 0.97 else value(self.rng)
+
+    def lookalike(self, found: Json) -> Json:
+        """A value that some store might take for the one that was found."""
+        if isinstance(found, bool):
+            return self.rng.choice((int(found), text(found)))
+        if isinstance(found, int | float):
+            same = float(found) if isinstance(found, int) else int(found)
+            return self.rng.choice((same, str(found), bool(found), same))
+        if isinstance(found, str):
+            changed = self.rng.choice((found + " ", found.upper(), found[:-1], self.id(Scope(noise=0), found) if ":" in found else ""))
+            return {"true": True, "null": None, "1": 1}.get(found, changed)
+        return text(found)
 
     def operand(self, scope: Scope) -> str:
         return self.reference(scope) if self.chance(0.95) else self.given(primitive(self.rng))
@@ -373,6 +391,9 @@ class QueryWriter:
     # --- FIND and ORDER BY ---
 
     def columns(self, scope: Scope) -> list[str]:
+        if self.chance(0.25):
+            # All of each solution: nothing that is wrong in it stays hidden.
+            return [f"?{name}" for name in (*scope.elements, *scope.predicates)]
         share = self.rng.choice((0, 0, 0.3, 0.5))
         return [self.projection(scope, share) for _ in range(self.rng.choice((1, 1, 2, 2, 3, 4)))]
 
@@ -381,7 +402,7 @@ class QueryWriter:
             return self.variable(scope) if self.chance(0.35) else self.path(scope)
         function = self.rng.choice(("COUNT", "COUNT", "COUNT(DISTINCT", "SUM", "AVG", "MIN", "MAX"))
         operand = self.variable(scope) if function.startswith("COUNT") and self.chance(0.5) else self.path(scope)
-        if function in ("SUM", "AVG", "MIN", "MAX") and self.chance(0.6):
+        if self.chance(0.6) and "?" in operand and "." in operand:
             operand = f"?{self.rng.choice([*scope.elements])}.attributes.{self.rng.choice('nm')}"
         return f"{function} {operand})" if function.endswith("DISTINCT") else f"{function}({operand})"
 

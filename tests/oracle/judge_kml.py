@@ -79,8 +79,7 @@ class Sequence:
     def stored(self) -> dict[str, Node]:
         """All elements that the engine has now."""
         found: list[Node] = []
-        types = sorted({node["type"] for node in self.model.graph.concepts.values()} | {"$ConceptType", *NEW_TYPES})
-        for type in types:
+        for type in sorted(self.model.graph.registered["type"]):
             found.extend(self.find("?x {type: :type}", {"type": type}))
         found.extend(self.find("?x (?s, ?p, ?o)", {}))
         stored = {node["id"]: node for node in found}
@@ -138,9 +137,6 @@ class Sequence:
         ]
         if differences:
             raise DisagreementError("the graph differs\n" + "\n".join(differences))
-
-
-NEW_TYPES = ("$PropositionType", "Log", "Domain", "Person")
 
 
 def shown(node: Node | None) -> str:

@@ -281,6 +281,9 @@ class Write:
     # --- UPDATE (4.3) ---
 
     def update(self, tree: ast.Update) -> dict[str, Json]:
+        if tree.metadata is not None:
+            is_whole = not isinstance(tree.metadata, ast.UpdateEntries)
+            refuse_reserved(self.given(tree.metadata) if is_whole else dict(tree.metadata.entries))
         found = self.selected(tree.where, tree.target)
         if tree.limit is not None:
             limit = self.given(tree.limit)
@@ -291,7 +294,6 @@ class Write:
             # All expressions see the element as it was before the command.
             old, node = self.before.element(id), self.element(id)
             new = {name: self.new_values(getattr(tree, name), old) for name in ("attributes", "metadata")}
-            refuse_reserved(new["metadata"])
             for container, values in new.items():
                 node[container].update(values)
             if new["attributes"] or new["metadata"]:

@@ -97,10 +97,15 @@ class Loader:
     def _define(self) -> None:
         definitions = [("$ConceptType", name) for name in (*TYPES[1:], UNUSED_TYPE)]
         definitions += [("$PropositionType", name) for name in (*PREDICATES, UNUSED_PREDICATE)]
-        blocks = "".join(f"CONCEPT {{ {{type: {text(kind)}, name: {text(name)}}} }} " for kind, name in definitions)
+        # Some attributes of some types are indexed: the same queries must give the same rows by another way.
+        indexes = {"Beta": {"indexes": [["n"], ["s", "m"]]}, "Gamma": {"indexes": [["m"], ["b", "n"]]}}
+        blocks = "".join(
+            f"CONCEPT {{ {{type: {text(kind)}, name: {text(name)}}} SET ATTRIBUTES {text(indexes.get(name, {}))} }} "
+            for kind, name in definitions
+        )
         ids = self._run(f"UPSERT {{ {blocks} }}")["upsert_concept_nodes"]
         for id, (kind, name) in zip(ids, definitions, strict=True):
-            self._concept(id, kind, name, {}, {})
+            self._concept(id, kind, name, indexes.get(name, {}), {})
         self.graph.registered["type"] = {"$ConceptType", "$PropositionType", *TYPES, UNUSED_TYPE}
         self.graph.registered["predicate"] = {*PREDICATES, UNUSED_PREDICATE}
 
