@@ -60,3 +60,9 @@ def test_the_wheel_works_in_an_empty_environment(wheel: Path, tmp_path: Path) ->
     assert Path(seen["file"]).is_relative_to(site)
     assert seen["texts"] == {name: (ROOT / "schemas" / name).read_text(encoding="utf-8") for name in BOOTSTRAP}
     assert seen["commands"] == ["kip.cli:main"]
+    # The demonstration runs on what the wheel brought along, in a folder that it leaves as it was.
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    shown = run(python, "-I", "-m", "kip", "demo", cwd=folder)
+    assert "What failed" in shown
+    assert list(folder.iterdir()) == []
