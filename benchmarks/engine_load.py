@@ -52,7 +52,7 @@ def open_kip(path: Path) -> Nexus:
     from kip.backends.sqlite import SqliteBackend  # noqa: PLC0415 - the hand-written side goes without the engine
     from kip.nexus.nexus import Nexus  # noqa: PLC0415
 
-    nexus = Nexus(SqliteBackend(str(path), time_limit=600.0, row_limit=1_000_000_000))
+    nexus = Nexus(SqliteBackend(str(path)))
     execute(nexus, SCHEMA)
     return nexus
 

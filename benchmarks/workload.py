@@ -28,15 +28,13 @@ _CONSONANTS, _VOWELS = "bdfghklmnprstvz", "aeiou"
 
 METADATA = {"source": "benchmark", "author": "$self", "confidence": 0.9}
 
-INDEXED = ("city", "score")
-"""The attributes of Person that the type definition asks an index for."""
-
 SCHEMA = (
-    'UPSERT { CONCEPT ?person { {type: "$ConceptType", name: "Person"} SET ATTRIBUTES { indexes: [["city", "score"]] } }'
+    'UPSERT { CONCEPT ?person { {type: "$ConceptType", name: "Person"}'
+    ' SET ATTRIBUTES { indexes: [["city", "score"]] } }'
     ' CONCEPT ?knows { {type: "$PropositionType", name: "knows"}'
     ' SET ATTRIBUTES { description: "Who has met whom.", subject_types: ["Person"], object_types: ["Person"] } } }'
 )
-"""What the graph needs beside the definitions that every new store has."""
+"""What the graph needs beside the definitions that every new store has: an index on two attributes, a predicate."""
 
 Identity = tuple[str, str]
 """(type, name) of a concept."""

@@ -89,9 +89,12 @@ def dumps(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def loads(text: str | bytes) -> Json:
-    """The value of a JSON text that :func:`dumps` wrote."""
-    return json.loads(text)
+_decode = json.JSONDecoder().raw_decode
+
+
+def loads(text: str) -> Json:
+    """The value of a JSON text that :func:`dumps` or a store wrote: without blanks around it."""
+    return _decode(text)[0]
 
 
 def rank(value: Json) -> int | None:

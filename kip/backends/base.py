@@ -66,6 +66,7 @@ class Link:
 
 
 Element = Concept | Link
+ElementKind = Literal["concept", "link"]
 
 
 def element_from_json(data: dict[str, Any]) -> Element:
@@ -163,7 +164,7 @@ class TextSearch:
     """
 
     tokens: tuple[str, ...]
-    kind: Literal["concept", "link"] = "concept"
+    kind: ElementKind = "concept"
     scope: str | None = None
     limit: int | None = None
 
@@ -237,8 +238,8 @@ class Reader(Protocol):
         """Cosine similarities of some concepts; those without a vector are left out."""
         ...
 
-    def weights(self, tokens: Iterable[str]) -> dict[str, float]:
-        """The weight of each token in a score: rarer in the space is heavier."""
+    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, float]:
+        """The weight of each token in a score: rarer among the concepts, or links, of the space is heavier."""
         ...
 
 

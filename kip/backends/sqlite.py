@@ -18,6 +18,7 @@ from kip.backends.base import (
     Change,
     Concept,
     Element,
+    ElementKind,
     Explanation,
     Hit,
     Link,
@@ -337,8 +338,8 @@ class SqliteReader:
         found = self._backend.vectors.similarities(self._connection, self._space, search, keys)
         return {concept_id(key): score for key, score in found.items()}
 
-    def weights(self, tokens: Iterable[str]) -> dict[str, float]:
-        return SearchIndex(self._connection, self._space).weights(tokens)
+    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, float]:
+        return SearchIndex(self._connection, self._space).weights(kind, tokens)
 
 
 def exhausted(row_limit: int) -> KipError:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from typing import Any, assert_never, cast
 
 from kip.backends import ids
 from kip.backends.base import Authorship, Concept, Link, Revision, element_from_json
@@ -159,11 +160,12 @@ def read_cursor(token: Json, fingerprint: str) -> list[Any]:
         raise malformed
     try:
         text = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True).decode()
-        found = loads(text)
+        found: Any = json.loads(text)
     except (binascii.Error, UnicodeDecodeError, ValueError, RecursionError):
         raise malformed from None
     if not isinstance(found, list) or not found or found[0] != fingerprint:
         raise malformed
-    if not all(item is None or isinstance(item, (int, float, str)) for item in found[1:]):
+    place = cast(list[Any], found)[1:]
+    if not all(item is None or isinstance(item, (int, float, str)) for item in place):
         raise malformed
-    return found[1:]
+    return place

@@ -6,7 +6,7 @@ Every indexed token carries the number of its space, so that neither hits nor st
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 
@@ -14,14 +14,18 @@ from kip.backends import ids
 from kip.backends.base import Change, Concept, Element, Hit, TextSearch
 from kip.backends.scoring import coverage, weight
 from kip.backends.sqlite_rows import CONCEPT_COLUMNS, LINK_COLUMNS, concept_of, link_of
-from kip.compile.fragment import fts_any
+from kip.compile.fragment import fts_terms
 from kip.compile.text_query import Texts, concept_texts, encode, link_texts, tokens
 from kip.values import dumps
 
 _CANDIDATES = 3
-"""How many times LIMIT candidates are ranked by coverage, after the index has cut by bm25."""
+"""How many times LIMIT candidates are scored, after the index has chosen them."""
 
 _LEAST_CANDIDATES = 30
+
+BUDGET = 2_000
+"""How many documents a search with LIMIT ranks. Tokens that more documents hold choose no candidates where rarer
+ones do; where all are common, the newest documents that hold them are taken."""
 
 
 def texts_of(element: Element) -> Texts:
@@ -62,21 +66,19 @@ class SearchIndex:
         """Named tokens, other tokens and scope; None for a link without text of its own, which is found by its
         predicate."""
         naming, other = texts_of(element)
-        if isinstance(element, Concept):
-            scope = f"{self._all('concept')} {self._scope('concept', element.type)}"
-        elif other:
-            scope = f"{self._all('link')} {self._scope('link', element.predicate)}"
-        else:
+        kind, name = ("concept", element.type) if isinstance(element, Concept) else ("link", element.predicate)
+        if kind == "link" and not other:
             return None
-        return self._terms(naming), self._terms(other), scope
+        return self._terms(kind, naming), self._terms(kind, other), f"{self._all(kind)} {self._scope(kind, name)}"
 
-    def _terms(self, texts: Iterable[str]) -> str:
-        return " ".join(self._term(token) for text in texts for token in tokens(text))
+    def _terms(self, kind: str, texts: Iterable[str]) -> str:
+        return " ".join(self._term(kind, token) for text in texts for token in tokens(text))
 
-    def _term(self, token: str) -> str:
-        return f"{self._space}x{encode(token)}"
+    def _term(self, kind: str, token: str) -> str:
+        return f"{self._all(kind)}x{encode(token)}"
 
     def _all(self, kind: str) -> str:
+        """Held by every document of the kind; the prefix of all its terms."""
         return f"{self._space}{kind[0]}"
 
     def _scope(self, kind: str, name: str) -> str:
@@ -85,38 +87,79 @@ class SearchIndex:
 
     def find(self, search: TextSearch) -> list[Hit]:
         """Elements that hold at least one token, by coverage of the query, then by age."""
-        wanted = list(dict.fromkeys(search.tokens))
-        if not wanted:
+        counts = self._documents(search.kind, search.tokens)
+        held = sorted((token for token in counts if counts[token]), key=lambda token: (counts[token], token))
+        if not held:
             return []
-        scope = self._all(search.kind) if search.scope is None else self._scope(search.kind, search.scope)
-        terms = [self._term(token) for token in wanted]
-        expression = f"{fts_any('scope', [scope])} AND {fts_any('named tokens', terms)}"
-        table, columns = ("concept", CONCEPT_COLUMNS) if search.kind == "concept" else ("link", LINK_COLUMNS)
-        alias = table[0]
-        cut, candidates = "", list[int]()
-        if search.limit is not None:
-            cut, candidates = "LIMIT ?3", [max(_CANDIDATES * search.limit, _LEAST_CANDIDATES)]
-        rows: list[Any] = self._connection.execute(
-            "WITH hit AS MATERIALIZED (SELECT rowid AS key, bm25(search, 4.0, 1.0, 0.0) AS distance FROM search "
-            f"WHERE search MATCH ?2 ORDER BY distance {cut}) "
-            f"SELECT {columns} FROM hit JOIN {table} AS {alias} ON {alias}.key = hit.key WHERE {alias}.space = ?1",
-            [self._space, expression, *candidates],
-        ).fetchall()
-        if not rows:
-            return []
-        weights = self.weights(wanted)
-        elements = [concept_of(row) if search.kind == "concept" else link_of(row) for row in rows]
-        hits = [Hit(element, coverage(texts_of(element), weights)) for element in elements]
+        keys = self._keys(search, held, counts)
+        weights = self._weights(search.kind, counts)
+        hits = [Hit(element, coverage(texts_of(element), weights)) for element in self._read(search.kind, keys)]
         hits.sort(key=lambda hit: (-hit.score, ids.element_key(hit.element.id)))
         return hits if search.limit is None else hits[: search.limit]
 
-    def weights(self, wanted: Iterable[str]) -> dict[str, float]:
-        """The weight of each token: rarer in the space is heavier."""
-        terms = {token: self._term(token) for token in wanted}
+    def _keys(self, search: TextSearch, held: list[str], counts: dict[str, int]) -> list[int]:
+        """Keys of all documents with one of the tokens; with LIMIT those of the most promising ones."""
+        if search.limit is None:
+            return self._match(search, held, "OR", "rowid", None)
+        wanted = max(_CANDIDATES * search.limit, _LEAST_CANDIDATES)
+        rare: list[str] = []
+        for token in held:
+            if sum(counts[known] for known in rare) + counts[token] > BUDGET:
+                break
+            rare.append(token)
+        if rare:
+            return self._match(search, rare, "OR", "bm25(search, 4.0, 1.0, 0.0)", wanted)
+        chosen = self._match(search, held, "OR", "rowid DESC", wanted, columns="named")
+        chosen += self._match(search, held, "AND", "rowid DESC", wanted)
+        if len(set(chosen)) < wanted:
+            chosen += self._match(search, held, "OR", "rowid DESC", wanted)
+        return list(dict.fromkeys(chosen))
+
+    def _match(
+        self,
+        search: TextSearch,
+        held: list[str],
+        joined: Literal["AND", "OR"],
+        order: str,
+        limit: int | None,
+        columns: str = "named tokens",
+    ) -> list[int]:
+        terms = [self._term(search.kind, token) for token in held]
+        expression = fts_terms(columns, terms, joined)
+        if search.scope is not None:
+            expression = f"{fts_terms('scope', [self._scope(search.kind, search.scope)], 'OR')} AND {expression}"
+        found: Any = self._connection.execute(
+            f"SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY {order} LIMIT ?2",
+            (expression, -1 if limit is None else limit),
+        ).fetchall()
+        return [key for (key,) in found]
+
+    def _read(self, kind: str, keys: list[int]) -> list[Element]:
+        table, columns = ("concept", CONCEPT_COLUMNS) if kind == "concept" else ("link", LINK_COLUMNS)
+        rows: Any = self._connection.execute(
+            f"SELECT {columns} FROM json_each(?2) AS wanted CROSS JOIN {table} AS {table[0]} "
+            f"ON {table[0]}.key = wanted.value WHERE {table[0]}.space = ?1",
+            (self._space, dumps(list(keys))),
+        ).fetchall()
+        return [concept_of(row) if kind == "concept" else link_of(row) for row in rows]
+
+    def weights(self, kind: str, wanted: Iterable[str]) -> dict[str, float]:
+        """The weight of each token: rarer among the documents of the space is heavier."""
+        return self._weights(kind, self._documents(kind, wanted))
+
+    def _weights(self, kind: str, counts: dict[str, int]) -> dict[str, float]:
+        total = self._count([self._all(kind)]).get(self._all(kind), 0)
+        return {token: weight(count, total) for token, count in counts.items()}
+
+    def _documents(self, kind: str, wanted: Iterable[str]) -> dict[str, int]:
+        """How many documents hold each token."""
+        terms = {token: self._term(kind, token) for token in wanted}
+        counts = self._count(terms.values())
+        return {token: counts.get(term, 0) for token, term in terms.items()}
+
+    def _count(self, terms: Iterable[str]) -> dict[str, int]:
         found: Any = self._connection.execute(
             "SELECT t.term, t.doc FROM json_each(?) AS wanted CROSS JOIN search_terms AS t ON t.term = wanted.value",
-            (dumps([self._all("concept"), *terms.values()]),),
+            (dumps(list(terms)),),
         ).fetchall()
-        documents = dict(found)
-        total = documents.get(self._all("concept"), 0)
-        return {token: weight(documents.get(term.lower(), 0), total) for token, term in terms.items()}
+        return dict(found)

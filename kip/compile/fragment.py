@@ -7,6 +7,7 @@ identifier rule of SPECIFICATION.md 2.8.1, and is checked once more.
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from kip.errors import KipError
 
@@ -25,12 +26,12 @@ def json_path(key: str) -> str:
     return f"'$.\"{identifier(key)}\"'"
 
 
-def fts_any(columns: str, tokens: list[str]) -> str:
-    """An FTS5 expression: one of the columns (separated by blanks) holds at least one of the tokens.
+def fts_terms(columns: str, terms: list[str], joined: Literal["AND", "OR"]) -> str:
+    """An FTS5 expression: the columns (separated by blanks) hold all, or at least one, of the terms.
 
-    Raises KIP_4003 for a token that is not plain ASCII letters and digits: nothing else may reach the index.
+    Raises KIP_4003 for a term that is not plain ASCII letters and digits: nothing else may reach the index.
     """
-    if not tokens or not all(token.isascii() and token.isalnum() for token in tokens):
+    if not terms or not all(term.isascii() and term.isalnum() for term in terms):
         raise KipError("KIP_4003", "a search token is not encoded")
     listed = " ".join(identifier(column) for column in columns.split(" "))
-    return f"{{{listed}}} : ({' OR '.join(tokens)})"
+    return f"{{{listed}}} : ({f' {joined} '.join(terms)})"

@@ -117,7 +117,7 @@ def _by_meaning(probe: _Probe, mode: str, reader: Reader, embedder: Embedder) ->
     worded = reader.search(TextSearch(probe.tokens, "concept", probe.scope, probe.limit))
     cosines = {hit.element.id: hit.score for hit in nearest}
     cosines |= reader.similarities(similar, [hit.element.id for hit in worded if hit.element.id not in cosines])
-    weights = reader.weights(probe.tokens)
+    weights = reader.weights("concept", probe.tokens)
     found = {hit.element.id: hit.element for hit in (*worded, *nearest)}
     hits: list[Hit] = []
     for id, element in found.items():
@@ -142,7 +142,7 @@ def _propositions(probe: _Probe, reader: Reader, registry: Registry) -> list[Hit
 
     A link is scored by all of these together; at most LIMIT links of each matching predicate are looked at.
     """
-    weights = reader.weights(probe.tokens)
+    weights = reader.weights("concept", probe.tokens)
     worded = reader.search(TextSearch(probe.tokens, "link", probe.scope, probe.limit))
     found = {hit.element.id: hit.element for hit in worded}
     for name, definition in registry.predicates.items():

@@ -133,7 +133,7 @@ class KmlWriter(QueryWriter):
             identity = self.identity(node)
         parts = [identity + self.guard(node)]
         if self.chance(0.7):
-            parts.append(f"SET ATTRIBUTES {self.entries((*KEYS, 'aliases'), 0.4) if self.chance(0.1) else self.attributes(node)}")
+            parts.append(f"SET ATTRIBUTES {self.attributes(node)}")
         body = " ".join(parts)
         handle = self.handle("c")
         if self.chance(0.45):
@@ -144,6 +144,8 @@ class KmlWriter(QueryWriter):
         """New values, or those that are there already: writing these changes nothing."""
         if node is not None and node["attributes"] and self.chance(0.3):
             return text(node["attributes"]) if self.chance(0.5) else self.as_parameter(node["attributes"])
+        if self.chance(0.15):
+            return f"{{aliases: {text([self.any_concept()['name'] for _ in range(self.rng.randint(0, 3))])}}}"
         return self.entries(KEYS, 0.4)
 
     def entry(self) -> str:

@@ -18,7 +18,7 @@ from kip.values import dumps
 from tests.oracle.evaluate import Answer, Graph, RefusedError, Row, TooLargeError, evaluate
 from tests.oracle.generate_queries import Command
 
-MOST_PAGES = 6
+MOST_PAGES, MOST_ROWS = 6, 200
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,8 @@ def judge(nexus: Nexus, graph: Graph, command: Command, seed: int) -> Verdict:
     except RefusedError as error:
         return _same_code(error.code, _execute(nexus, command.text, command.parameters))
     except TooLargeError:
+        return Verdict(kind="too large")
+    if len(answer.rows) > MOST_ROWS:
         return Verdict(kind="too large")
     rng = Random(seed)
     response = _execute(nexus, command.text, command.parameters, readonly=rng.random() < 0.5)

@@ -78,8 +78,8 @@ class Sequence:
 
     def stored(self) -> dict[str, Node]:
         """All elements that the engine has now."""
-        found: list[Node] = []
-        for type in sorted(self.model.graph.registered["type"]):
+        found = self.find("?x {type: :type}", {"type": "$ConceptType"})
+        for type in ["$PropositionType", *(node["name"] for node in found)]:
             found.extend(self.find("?x {type: :type}", {"type": type}))
         found.extend(self.find("?x (?s, ?p, ?o)", {}))
         stored = {node["id"]: node for node in found}

@@ -194,10 +194,12 @@ class Write:
             handles[block.handle] = node["id"]
         for entry in block.propositions:
             ends = (node["id"], self.given(entry.predicate), self.endpoint(entry.target, handles))
-            self.set_keys(self.link_of(*ends), {}, {**metadata, **self.metadata(entry.metadata)})
+            own = self.metadata(entry.metadata)
+            self.set_keys(self.link_of(*ends), {}, {**metadata, **own})
         return node["id"]
 
     def proposition_block(self, block: ast.PropositionBlock, handles: dict[str, str], default: dict[str, Json]) -> str:
+        metadata = {**default, **self.metadata(block.metadata)}
         if isinstance(block.matcher, ast.LinkIdMatcher):
             node = self.links[self.endpoint(block.matcher, handles)]
             self.expect(block, node)
@@ -205,7 +207,6 @@ class Write:
             ends = self.ends(block.matcher, handles)
             self.expect(block, self.link(*ends))
             node = self.link_of(*ends)
-        metadata = {**default, **self.metadata(block.metadata)}
         self.set_keys(node, {} if block.attributes is None else self.given(block.attributes), metadata)
         if block.handle is not None:
             handles[block.handle] = node["id"]
