@@ -99,6 +99,7 @@ def _check_expectation_shape(expect: dict[str, Any]) -> None:
     assert set(codes if isinstance(codes, list) else [codes]) <= set(CODES)
     if "error" in expect:
         assert set(expect) <= {"error", "says"}, "an error has no result to look at"
+    assert "any_of" not in expect or set(expect) == {"any_of"}
     if "rows" in expect:
         assert expect["rows"], "no rows are written as a result of empty columns"
         assert len({len(row) for row in expect["rows"]}) == 1, "all rows are of one width"

@@ -43,7 +43,7 @@ from kip.backends.sqlite_rows import (
     revision_of,
 )
 from kip.backends.sqlite_schema import connect, mapped_errors, prepare
-from kip.backends.sqlite_search import SearchIndex
+from kip.backends.sqlite_search import Frequencies, SearchIndex
 from kip.backends.sqlite_upkeep import Finding, back_up, findings, rebuild, scrub
 from kip.backends.sqlite_write import forgotten_identities, purge_elements, write_changes
 from kip.compile.sql import compile_query
@@ -79,6 +79,7 @@ class SqliteBackend:
     def __init__(self, path: str, *, time_limit: float = 30.0, row_limit: int = 2_000_000) -> None:
         self._path = path
         self.row_limit = row_limit
+        self.frequencies = Frequencies()
         self._time_limit = time_limit
         self._lock = threading.RLock()
         self._local = threading.local()
@@ -315,7 +316,7 @@ class SqliteReader:
         return [link_of(row) for row in rows]
 
     def search(self, search: TextSearch) -> list[Hit]:
-        return SearchIndex(self._connection, self._space).find(search)
+        return SearchIndex(self._connection, self._space, self._backend.frequencies).find(search)
 
     def revisions(self, *, element: str | None = None, request: str | None = None) -> list[Revision]:
         column, value = ("element", element) if element is not None else ("request", request)
@@ -339,7 +340,7 @@ class SqliteReader:
         return {concept_id(key): score for key, score in found.items()}
 
     def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, float]:
-        return SearchIndex(self._connection, self._space).weights(kind, tokens)
+        return SearchIndex(self._connection, self._space, self._backend.frequencies).weights(kind, tokens)
 
 
 def exhausted(row_limit: int) -> KipError:

@@ -28,6 +28,30 @@ BUDGET = 2_000
 ones do; where all are common, the newest documents that hold them are taken."""
 
 
+COSTLY = 1_000
+"""From how many documents on the count of a token is remembered: the index counts by going through them all."""
+
+_DRIFT = 1.1
+
+
+class Frequencies:
+    """Counts of common tokens that this process has asked for; good until the number of documents has moved by a
+    tenth. Rare tokens are counted anew each time."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, int]] = {}
+
+    def get(self, term: str, total: int) -> int | None:
+        """The remembered count of a term, unless there are too many more or fewer documents now."""
+        count, then = self._counts.get(term, (0, 0))
+        return count if count and then / _DRIFT <= total <= then * _DRIFT else None
+
+    def put(self, term: str, count: int, total: int) -> None:
+        """Remember the count of a common term."""
+        if count >= COSTLY:
+            self._counts[term] = count, total
+
+
 def texts_of(element: Element) -> Texts:
     """The grounding fields of an element."""
     if isinstance(element, Concept):
@@ -38,20 +62,24 @@ def texts_of(element: Element) -> Texts:
 class SearchIndex:
     """The index as seen by one space."""
 
-    def __init__(self, connection: apsw.Connection, space: int) -> None:
+    def __init__(self, connection: apsw.Connection, space: int, frequencies: Frequencies | None = None) -> None:
         self._connection = connection
         self._space = space
+        self._frequencies = frequencies or Frequencies()
 
     def update(self, changes: Sequence[Change]) -> None:
         """Keep the index in step with changed elements."""
         gone: list[tuple[int | None]] = []
         come: list[tuple[int | None, str, str, str]] = []
+        growth = {"concept": 0, "link": 0}
         for change in changes:
             old = self.document(change.before) if change.before is not None else None
             new = self.document(change.after) if change.after is not None else None
             if old == new:
                 continue
             key = ids.element_key(change.element.id)
+            kind = "concept" if isinstance(change.element, Concept) else "link"
+            growth[kind] += (new is not None) - (old is not None)
             if old is not None:
                 gone.append((key,))
             if new is not None:
@@ -61,6 +89,10 @@ class SearchIndex:
         if come:
             insert = "INSERT INTO search (rowid, named, tokens, scope) VALUES (?, ?, ?, ?)"
             self._connection.executemany(insert, come).fetchall()
+        for kind, number in growth.items():
+            if number:
+                grow = f"UPDATE space SET {kind}_documents = {kind}_documents + ? WHERE number = ?"
+                self._connection.execute(grow, (number, self._space))
 
     def document(self, element: Element) -> tuple[str, str, str] | None:
         """Named tokens, other tokens and scope; None for a link without text of its own, which is found by its
@@ -148,18 +180,25 @@ class SearchIndex:
         return self._weights(kind, self._documents(kind, wanted))
 
     def _weights(self, kind: str, counts: dict[str, int]) -> dict[str, float]:
-        total = self._count([self._all(kind)]).get(self._all(kind), 0)
+        total = self._total(kind)
         return {token: weight(count, total) for token, count in counts.items()}
+
+    def _total(self, kind: str) -> int:
+        row: Any = self._connection.execute(
+            f"SELECT {kind}_documents FROM space WHERE number = ?", (self._space,)
+        ).fetchall()
+        return row[0][0]
 
     def _documents(self, kind: str, wanted: Iterable[str]) -> dict[str, int]:
         """How many documents hold each token."""
+        total = self._total(kind)
         terms = {token: self._term(kind, token) for token in wanted}
-        counts = self._count(terms.values())
-        return {token: counts.get(term, 0) for token, term in terms.items()}
-
-    def _count(self, terms: Iterable[str]) -> dict[str, int]:
+        known = {term: self._frequencies.get(term, total) for term in terms.values()}
         found: Any = self._connection.execute(
             "SELECT t.term, t.doc FROM json_each(?) AS wanted CROSS JOIN search_terms AS t ON t.term = wanted.value",
-            (dumps(list(terms)),),
+            (dumps([term for term, count in known.items() if count is None]),),
         ).fetchall()
-        return dict(found)
+        for term, count in found:
+            known[term] = count
+            self._frequencies.put(term, count, total)
+        return {token: known[term] or 0 for token, term in terms.items()}

@@ -80,6 +80,10 @@ def _index_differences(connection: apsw.Connection) -> Iterator[Finding]:
             yield Finding("search", f"the search entry of element {key} is not current", repairable=True)
     for key in stored:
         yield Finding("search", f"the search entry of element {key} is left over", repairable=True)
+    counted: Any = connection.execute("SELECT sum(concept_documents + link_documents) FROM space").fetchall()
+    held: Any = connection.execute("SELECT count(*) FROM search").fetchall()
+    if counted != held:
+        yield Finding("search", "the number of search entries is not current", repairable=True)
 
 
 Document = tuple[str, str, str]
@@ -140,6 +144,9 @@ def rebuild(connection: apsw.Connection) -> None:
         connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
         insert = "INSERT INTO search (rowid, named, tokens, scope) VALUES (?, ?, ?, ?)"
         connection.executemany(insert, ((key, *document) for key, document in _documents(connection))).fetchall()
+        for kind in ("concept", "link"):
+            count = f"SELECT count(*) FROM search WHERE search MATCH '{{scope}} : (' || number || '{kind[0]})'"
+            connection.execute(f"UPDATE space SET {kind}_documents = ({count})")
         rows = connection.execute(f"SELECT {CONCEPT_COLUMNS} FROM concept AS c WHERE c.type = '$ConceptType'")
         definitions: list[Concept] = [concept_of(row) for row in rows]
         ensure_indexes(connection, definitions)

@@ -25,7 +25,7 @@ STEP_KEYS = frozenset(
 EXPECT_KEYS = frozenset(
     {
         *("result", "rows", "ordered", "subset", "contains", "excludes", "length", "counts"),
-        *("mentions", "omits", "scores", "next_cursor", "error", "says", "batch"),
+        *("mentions", "omits", "scores", "next_cursor", "error", "says", "batch", "any_of"),
     }
 )
 PATTERNS = frozenset({"$any", "$saved", "$type", "$set", "$subset", "$absent", "$near", "$above"})
@@ -82,6 +82,7 @@ def expectations(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
         expect = step.get("expect", {})
         yield expect
         yield from expect.get("batch", [])
+        yield from expect.get("any_of", [])
 
 
 def expected_codes(case: dict[str, Any]) -> Iterator[str]:
@@ -143,11 +144,14 @@ class _Run:
         request = step.get("request") or {
             key: self._fill(step[key]) for key in ("command", "commands", "parameters", "dry_run") if key in step
         }
-        expect = self._fill_saved(step.get("expect", {}))
+        expect = self._fill(step.get("expect", {}))
         is_still = "error" in expect or step.get("dry_run", False) or step.get("readonly", False)
         before = dump(store) if is_still else None
         send: Execute = store.execute_readonly if step.get("readonly") else store  # type: ignore[attr-defined]
-        response = send(request)
+        try:
+            response = send(request)
+        except Exception as fault:  # noqa: BLE001  (whatever it is: a request is answered, never raised at)
+            raise AssertionError(f"the request raised {type(fault).__name__}: {fault}") from fault
         try:
             check_response(response)
             check_expectation(response, expect)
@@ -160,16 +164,13 @@ class _Run:
             self._saved[name] = at_path(response, path)
 
     def _fill(self, value: Any) -> Any:
-        """A request with its ``{"$saved": name}`` put in."""
-        return self._fill_saved(value)
-
-    def _fill_saved(self, value: Any) -> Any:
+        """The value with every ``{"$saved": name}`` in it replaced."""
         if isinstance(value, dict):
             if set(value) == {"$saved"}:
                 return self._saved[value["$saved"]]
-            return {key: self._fill_saved(item) for key, item in value.items()}
+            return {key: self._fill(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self._fill_saved(item) for item in value]
+            return [self._fill(item) for item in value]
         return value
 
 
@@ -220,6 +221,9 @@ def check_error(error: Any) -> None:
 
 def check_expectation(response: dict[str, Any], expect: dict[str, Any]) -> None:
     """Hold a response to what a case says of it; an empty expectation asks for success."""
+    if "any_of" in expect:
+        _check_any_of(response, expect["any_of"])
+        return
     if "error" in expect:
         codes = expect["error"] if isinstance(expect["error"], list) else [expect["error"]]
         assert "error" in response, f"expected {' or '.join(codes)}, got a result"
@@ -233,6 +237,18 @@ def check_expectation(response: dict[str, Any], expect: dict[str, Any]) -> None:
         check = _CHECKS.get(key)
         if check is not None:
             check(response, wanted, expect)
+
+
+def _check_any_of(response: dict[str, Any], alternatives: list[dict[str, Any]]) -> None:
+    failures: list[str] = []
+    for alternative in alternatives:
+        try:
+            check_expectation(response, alternative)
+        except AssertionError as failure:
+            failures.append(str(failure))
+        else:
+            return
+    raise AssertionError("no alternative holds: " + "; ".join(failures))
 
 
 def _check_result(response: dict[str, Any], wanted: Any, _: dict[str, Any]) -> None:

@@ -108,7 +108,9 @@ class KmlWriter(QueryWriter):
         return f" EXPECT VERSION {self.given(version if self.chance(0.8) else self.rng.randint(0, 3))}"
 
     def any_concept(self) -> Node:
-        return self.rng.choice([*self.graph.concepts.values()])
+        concepts = [*self.graph.concepts.values()]
+        instances = [node for node in concepts if node["type"] in TYPES]
+        return self.rng.choice(instances if instances and self.chance(0.85) else concepts)
 
     def identity(self, node: Node) -> str:
         if self.chance(0.15):
@@ -184,11 +186,13 @@ class KmlWriter(QueryWriter):
 
     def proposition_block(self) -> str:
         link = self.rng.choice([*self.graph.links.values()]) if self.graph.links and self.chance(0.4) else None
-        matcher = (
-            self.link_identity(link)
-            if link is not None
-            else f"({self.target()}, {self.predicate_to_write()}, {self.target()})"
-        )
+        if link is not None:
+            matcher = self.link_identity(link)
+        else:
+            subject, object = self.target(), self.target()
+            if subject == object:
+                object = self.identity(self.any_concept())
+            matcher = f"({subject}, {self.predicate_to_write()}, {object})"
         body = matcher + self.guard(link)
         if self.chance(0.5):
             body += f" SET ATTRIBUTES {self.attributes(link)}"
@@ -196,16 +200,22 @@ class KmlWriter(QueryWriter):
 
     # --- WHERE ---
 
-    def where(self, share_of_patterns: float = 0.5) -> tuple[str, str]:
-        """A WHERE, and the element that it is about: one that is told by identity, or what a pattern selects."""
+    def where(self, share_of_patterns: float, kinds: dict[str, Node] | None = None) -> tuple[str, str]:
+        """A WHERE, and the element that it is about: one that is told by identity, or what a pattern selects.
+
+        ``kinds`` are the elements among which the target should be.
+        """
+        wanted = kinds or elements(self.graph)
         if not self.chance(share_of_patterns):
-            node = self.rng.choice(self.nodes)
+            node = self.rng.choice([*wanted.values()])
             if node["id"] in self.graph.concepts:
                 return f"WHERE {{ ?t {self.identity(node)} }}", "t"
             return f"WHERE {{ ?t {self.link_identity(node)} }}", "t"
         scope = Scope()
         clauses = self.block(scope, 1)
-        return "WHERE {\n  " + "\n  ".join(clauses) + "\n}", self.rng.choice([*scope.elements])
+        fitting = [name for name, id in scope.elements.items() if id in wanted]
+        target = self.rng.choice(fitting if fitting and self.chance(0.9) else [*scope.elements])
+        return "WHERE {\n  " + "\n  ".join(clauses) + "\n}", target
 
     # --- UPDATE ---
 
@@ -267,15 +277,13 @@ class KmlWriter(QueryWriter):
         return f"DELETE {kind} {{{chosen}}} FROM ?{target}\n{where}"
 
     def delete_links(self) -> str:
-        if self.chance(0.3) and self.graph.links:
-            return f"DELETE PROPOSITIONS ?t WHERE {{ ?t {self.link_identity(self.rng.choice([*self.graph.links.values()]))} }}"
-        where, target = self.where(0.8)
+        where, target = self.where(0.7, self.graph.links)
         return f"DELETE PROPOSITIONS ?{target}\n{where}"
 
     def delete_concept(self) -> str:
         if self.chance(0.6):
             return f"DELETE CONCEPT ?t DETACH WHERE {{ ?t {self.identity(self.any_concept())} }}"
-        where, target = self.where(0.8)
+        where, target = self.where(1, self.graph.concepts)
         return f"DELETE CONCEPT ?{target} DETACH\n{where}"
 
     def merge(self) -> str:

@@ -180,11 +180,11 @@ class Write:
         else:
             type, name = self.given(matcher.type), self.given(matcher.name)
             self.require("type", type)
+            if not name.strip():
+                raise RefusedError("KIP_2002")
             node = self.concept(type, name)
             self.expect(block, node)
             if node is None:
-                if not name.strip():
-                    raise RefusedError("KIP_2002")
                 node = self.create(self.concepts, type=type, name=name)
                 if type in DEFINITIONS:
                     self.registered[DEFINITIONS[type]].add(name)

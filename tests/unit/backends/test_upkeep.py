@@ -188,8 +188,7 @@ def test_search_entries_out_of_step_are_found_and_mended(tmp_path: Path, damage:
     nexus.close()
     _damage(path, damage)
     backend = SqliteBackend(str(path))
-    [finding] = backend.check()
-    assert (finding.check, finding.repairable) == ("search", True)
+    assert {(finding.check, finding.repairable) for finding in backend.check()} == {("search", True)}
     backend.rebuild()
     assert backend.check() == []
     backend.close()
@@ -210,6 +209,6 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     _damage(path, "DELETE FROM search WHERE rowid = (SELECT key FROM concept WHERE name = 'a')")
     _damage(path, "DELETE FROM concept WHERE name = 'a'")
     backend = SqliteBackend(str(path))
-    [finding] = backend.check()
+    [finding] = [finding for finding in backend.check() if finding.check != "search"]
     assert (finding.check, finding.repairable) == ("links", False)
     backend.close()
