@@ -156,14 +156,20 @@ def _use_wal(connection: apsw.Connection, time_limit: float) -> None:
 
 def _regex(*arguments: Any) -> int | None:
     text, pattern = arguments
-    if text is None or pattern is None:
+    # A type guard stands beside each call, but SQL may evaluate it later.
+    if not isinstance(text, str) or not isinstance(pattern, str):
         return None
     return int(compiled_pattern(pattern).search(text) is not None)
 
 
 def _ends_with(*arguments: Any) -> int | None:
     text, suffix = arguments
-    return None if text is None or suffix is None else int(text.endswith(suffix))
+    return int(text.endswith(suffix)) if isinstance(text, str) and isinstance(suffix, str) else None
+
+
+def _canonical(*arguments: Any) -> str | None:
+    (text,) = arguments
+    return None if text is None else dumps(loads(text))
 
 
 class _Fold:
@@ -223,6 +229,7 @@ class _Greatest(_Extreme):
 def _register(connection: apsw.Connection) -> None:
     connection.create_scalar_function("kip_regex", _regex, 2, deterministic=True)
     connection.create_scalar_function("kip_ends_with", _ends_with, 2, deterministic=True)
+    connection.create_scalar_function("kip_canonical", _canonical, 1, deterministic=True)
     folds: tuple[tuple[str, Any], ...] = (
         ("kip_sum", _Sum),
         ("kip_avg", _Average),

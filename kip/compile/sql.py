@@ -6,12 +6,13 @@ page projects, so that whole elements are fetched for the page and not for what 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kip.compile.sql_frame import Assembly, Frame
 from kip.compile.sql_patterns import apply
 from kip.compile.sql_terms import Term, json_text_term, term
-from kip.compile.statement import Codec, ParameterTypes, Shape, Statement
+from kip.compile.statement import Binding, Codec, ParameterTypes, Shape, Statement
 from kip.plan import algebra as op
 
 
@@ -196,7 +197,17 @@ def _assemble(query: op.Query, assembly: Assembly, page: _Page, position: Positi
     place = [order.columns for order in page.orders] if query.limit is not None else []
     listed.extend(f"page.{column}" for columns in place for column in columns)
     text = f"{assembly.with_clause()}SELECT {', '.join(listed)}{outer.body()}{order_by}"
-    return Statement(text, tuple(assembly.bindings), tuple(shapes), tuple(map(len, place)))
+    return Statement(text, _referred(text, assembly.bindings), tuple(shapes), tuple(map(len, place)))
+
+
+def _referred(text: str, bindings: list[Binding]) -> tuple[Binding, ...]:
+    """Bindings up to the last one that the text refers to: a condition that is false beforehand binds in vain, and
+    SQLite counts parameters by the highest number in the text. (Of a cursor's values all are referred to.)"""
+    highest = max(int(number) for number in _PLACEHOLDER.findall(text))
+    return tuple(bindings[: highest - 1])
+
+
+_PLACEHOLDER = re.compile(r"\?(\d+)")
 
 
 def _project(column: op.Column, number: int, outer: Frame, page: _Page, listed: list[str]) -> Shape:

@@ -57,6 +57,7 @@ class Frame:
         self._tables: list[str] = []
         self._keys: dict[str, str] = {}
         self._aliases: dict[tuple[str, str], str] = {}
+        self._base: tuple[str, dict[str, str]] | None = None
 
     # --- reading ---
 
@@ -141,9 +142,33 @@ class Frame:
             self._tables.append("(SELECT 1)")
         self._tables.append(f"LEFT JOIN {item} ON {on}")
 
-    def source(self) -> str:
-        """The first FROM item: the common table expression that this frame reads."""
-        return self._tables[0]
+    def with_base(self, variables: Iterable[str]) -> Frame:
+        """This frame, if it reads a common table expression that has all of ``variables``; else one that does.
+
+        Blocks that only need what the expression has can be seeded from it and be joined to this very frame. So
+        that a chain of them refers to it a linear number of times: SQLite expands each reference anew.
+        """
+        if self._base is not None and all(name in self._base[1] for name in variables):
+            return self
+        return self.materialise(self._keys)
+
+    def base(self) -> Frame:
+        """Another reader of the common table expression that this frame reads."""
+        assert self._base is not None
+        source, keys = self._base
+        frame = Frame(self.assembly, self.kinds)
+        frame.join(source)
+        frame._keys.update(keys)
+        frame._base = self._base
+        return frame
+
+    def join_base(self, other: Frame) -> None:
+        """Join the common table expression that ``other`` reads, on the variables that both have."""
+        assert other._base is not None
+        source, keys = other._base
+        self.join(source)
+        for name, sql in keys.items():
+            self.equate(name, sql)
 
     def body(self) -> str:
         """``FROM .. WHERE ..``."""
@@ -168,4 +193,5 @@ class Frame:
         frame.join(f"{cte} AS {alias}")
         for number, name in enumerate(names):
             frame.set_key(name, f"{alias}.v{number}")
+        frame._base = f"{cte} AS {alias}", dict(frame._keys)
         return frame

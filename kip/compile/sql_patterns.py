@@ -80,10 +80,9 @@ def _link(match: op.LinkMatch, frame: Frame) -> None:
 
 
 def _walk(walk: op.Walk, frame: Frame) -> Frame:
-    names = list(frame.variables())
-    state = frame.materialise(names) if names else frame
-    forward = state.bound(walk.subject) or not state.bound(walk.object)
+    forward = frame.bound(walk.subject) or not frame.bound(walk.object)
     start, end = (walk.subject, walk.object) if forward else (walk.object, walk.subject)
+    state = frame.with_base([start]) if frame.bound(start) else frame
     pairs = _pairs(walk, _seeds(walk, start, state, forward), state, forward)
     alias = state.assembly.alias("w")
     state.join(f"{pairs} AS {alias}")
@@ -95,7 +94,8 @@ def _walk(walk: op.Walk, frame: Frame) -> Frame:
 def _seeds(walk: op.Walk, start: str, state: Frame, forward: bool) -> str:
     """SELECT of the distinct elements that the walk starts from."""
     if state.bound(start):
-        return f"SELECT DISTINCT {state.key(start)} AS node{state.body()}"
+        base = state.base()
+        return f"SELECT DISTINCT {base.key(start)} AS node{base.body()}"
     if walk.minimum == 0:
         tables = ("concept", "link")
         return " UNION ALL ".join(f"SELECT key AS node FROM {table} WHERE space = {SPACE}" for table in tables)
@@ -151,8 +151,8 @@ def _anti_join(operator: op.AntiJoin, frame: Frame) -> Frame:
             inner = _apply_operator(item, inner)
         frame.conditions.append(f"NOT EXISTS (SELECT 1{inner.body()})")
         return frame
-    state = frame.materialise(frame.variables())
-    seen = _seen(block, state)
+    seen = _seen(block, frame)
+    state = frame.with_base(seen)
     found, _ = _sealed(block, state, seen, ())
     on = _correlation(block, "r", seen, state)
     state.conditions.append(f"NOT EXISTS (SELECT 1 FROM {found} AS r WHERE {on})")
@@ -166,8 +166,8 @@ def _left_join(operator: op.LeftJoin, frame: Frame) -> Frame:
         _optional_link(single, frame)
         frame.kinds.update((name, kind) for name, kind in block.kinds if name in operator.introduces)
         return frame
-    state = frame.materialise(frame.variables())
-    seen = _seen(block, state)
+    seen = _seen(block, frame)
+    state = frame.with_base(seen)
     found, names = _sealed(block, state, seen, operator.introduces)
     alias = state.assembly.alias("o")
     state.left_join(f"{found} AS {alias}", _correlation(block, alias, seen, state))
@@ -227,7 +227,7 @@ def _sealed(block: op.Block, state: Frame, seen: list[str], introduces: tuple[st
     Returns a CTE and the variables that its columns v0, v1, .. hold: ``seen``, then what it introduces.
     """
     if seen:
-        inner = _copy(state).materialise(seen, distinct=True, prefix="d")
+        inner = state.base().materialise(seen, distinct=True, prefix="d")
     else:
         inner = Frame(state.assembly, state.kinds)
     inner = apply(block, inner)
@@ -236,15 +236,6 @@ def _sealed(block: op.Block, state: Frame, seen: list[str], introduces: tuple[st
     found = state.assembly.alias("r")
     state.assembly.ctes.append(f"{found} AS (SELECT DISTINCT {listed}{inner.body()})")
     return found, names
-
-
-def _copy(state: Frame) -> Frame:
-    """A second reader of the CTE that ``state`` reads."""
-    frame = Frame(state.assembly, state.kinds)
-    frame.join(state.source())
-    for name, sql in state.variables().items():
-        frame.set_key(name, sql)
-    return frame
 
 
 # --- UNION --------------------------------------------------------------------------------------
@@ -256,14 +247,12 @@ def _union(operator: op.Union, frame: Frame) -> Frame:
     parts: list[Frame] = []
     kinds: dict[str, op.Kind] = dict(frame.kinds)
     if operator.main is not None:
-        start = _copy(seed) if seed else Frame(frame.assembly, frame.kinds)
+        start = seed.base() if seed else Frame(frame.assembly, frame.kinds)
         parts.append(apply(operator.main, start))
     for branch in operator.branches:
         part = apply(branch, Frame(frame.assembly, dict(branch.kinds)))
         if seed:
-            part.join(seed.source())
-            for name, sql in seed.variables().items():
-                part.equate(name, sql)
+            part.join_base(seed)
         parts.append(part)
     names = list(dict.fromkeys(name for part in parts for name in part.variables()))
     for part in parts:

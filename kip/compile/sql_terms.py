@@ -70,8 +70,9 @@ def term(scalar: op.Scalar, columns: Columns) -> Term:
         case op.Property():
             return _property(scalar, columns)
         case op.Whole():
-            column = columns.column(scalar.variable, scalar.container)
-            return Term(f"json({column})", COMPLEX, _whole_json(scalar, columns))
+            text = _whole_json(scalar, columns)
+            # Attributes are stored as canonical JSON; metadata are put together on reading.
+            return Term(text if scalar.container == "attributes" else f"kip_canonical({text})", COMPLEX, text)
 
 
 def _value_term(source: op.Value, value_rank: int | None, columns: Columns) -> Term:

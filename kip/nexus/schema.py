@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kip.backends.base import Concept, Reader
+from kip.compile.pattern import compiled_pattern
+from kip.compile.statement import parameter_value
 from kip.errors import KipError
 from kip.lang import ast
 from kip.plan import algebra as op
@@ -163,7 +165,11 @@ class SchemaCache:
 
 
 def check_query(query: op.Query, registry: Registry, parameters: Mapping[str, Json]) -> None:
-    """Raise KIP_2001 when a query names a type or predicate that is not registered."""
+    """Raise KIP_2001 when a query names a type or predicate that is not registered, KIP_2003 when it holds a regular
+    expression that REGEX does not take, whether or not any solution comes to it."""
     for use in query.schema_uses:
-        names = [item.value if isinstance(item, op.Const) else parameters[item.name] for item in use.names]
-        registry.require_any(use.kind, names)
+        registry.require_any(use.kind, [parameter_value(item, parameters) for item in use.names])
+    for pattern in query.patterns:
+        text = parameter_value(pattern, parameters)
+        if isinstance(text, str):
+            compiled_pattern(text)

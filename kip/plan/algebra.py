@@ -273,7 +273,8 @@ class SchemaUse:
 class Query:
     """A FIND, bound. ``key`` names the variables that tell solutions apart (decision 2).
 
-    Derived by the rewrite: ``parameters`` are the names of all parameters read; ``fingerprint`` identifies
+    Derived by the rewrite: ``parameters`` are the names of all parameters read, ``patterns`` the regular expressions
+    that must be valid before the query runs; ``fingerprint`` identifies
     what is asked, page size and position apart (a cursor is bound to it); ``identity`` the whole query.
     """
 
@@ -286,6 +287,7 @@ class Query:
     cursor: Value | None = None
     schema_uses: tuple[SchemaUse, ...] = ()
     parameters: tuple[str, ...] = field(default=(), compare=False)
+    patterns: tuple[Value, ...] = field(default=(), compare=False)
     fingerprint: str = field(default="", compare=False)
     identity: str = field(default="", compare=False)
 

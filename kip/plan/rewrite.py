@@ -174,22 +174,22 @@ def _link_determinations(link: op.LinkMatch) -> Iterator[_Rule]:
         yield frozenset(ends), frozenset({link.variable})
 
 
-def parameters(query: op.Query) -> op.Query:
-    """Collect the names of all parameters, in order of appearance."""
-    found: dict[str, None] = {}
-
-    def visit(item: object) -> None:
+def inputs(query: op.Query) -> op.Query:
+    """Collect the names of all parameters and the regular expressions, in order of appearance."""
+    names: dict[str, None] = {}
+    patterns: dict[op.Value, None] = {}
+    pending: list[object] = [query]
+    while pending:
+        item = pending.pop()
         if isinstance(item, op.Param):
-            found[item.name] = None
+            names[item.name] = None
         elif isinstance(item, tuple):
-            for part in cast(tuple[object, ...], item):
-                visit(part)
+            pending.extend(reversed(cast(tuple[object, ...], item)))
         elif is_dataclass(item):
-            for part in fields(item):
-                visit(getattr(item, part.name))
-
-    visit(query)
-    return replace(query, parameters=tuple(found))
+            pending.extend(getattr(item, part.name) for part in reversed(fields(item)))
+        if isinstance(item, op.TextTest) and item.function == "REGEX" and isinstance(item.pattern, op.Const | op.Param):
+            patterns[item.pattern] = None
+    return replace(query, parameters=tuple(names), patterns=tuple(patterns))
 
 
 def identify(query: op.Query) -> op.Query:
@@ -203,4 +203,4 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
 
-RULES: tuple[Callable[[op.Query], op.Query], ...] = (_on_blocks(walks_last), needs_distinct, parameters, identify)
+RULES: tuple[Callable[[op.Query], op.Query], ...] = (_on_blocks(walks_last), needs_distinct, inputs, identify)
