@@ -76,7 +76,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=120, metavar="SECONDS", help="time for all that is repeated")
     parser.add_argument("--growth", action="store_true", help="only what must stay flat, over several N")
     parser.add_argument("--dir", type=Path, help="where the files are made, and removed again")
-    parser.add_argument("--keep", type=Path, help="keep loaded files in this folder, and use those that it has")
+    parser.add_argument("--keep", type=Path, help="keep loaded files there, and use those of an earlier run")
     arguments = parser.parse_args()
     if arguments.store == "neo4j":
         parser.error("kip has no Neo4j store yet; measure --store sqlite")
@@ -165,6 +165,9 @@ def _memory_row(n: int, loads: Sequence[tuple[Row, Row]]) -> Row:
     return {
         "work": MEMORY,
         "n": n,
+        "p50_us": None,
+        "p95_us": None,
+        "baseline_p50_us": None,
         "rss_mb": ours,
         "peak_mb": max(load[0]["peak_mb"] for load in loads),
         "baseline_rss_mb": base,
@@ -197,7 +200,7 @@ def _upserts(nexus: Any, hand: Hand, n: int) -> tuple[Call, Call]:
 
 def _table(title: str, rows: Sequence[Row]) -> Table:
     table = Table(title=title, title_justify="left")
-    for name in ("work", "kip p50", "p95", "SQL p50", "ratio", "goal", ""):
+    for name in ("work", "kip p50", "p95", "SQL p50", "ratio", "of p10", "goal", ""):
         table.add_column(name, justify="left" if name == "work" else "right", no_wrap=True)
     for row in rows:
         if row["work"] == MEMORY:
@@ -206,7 +209,8 @@ def _table(title: str, rows: Sequence[Row]) -> Table:
         else:
             figures = [_duration(row[key]) for key in ("p50_us", "p95_us", "baseline_p50_us")]
             goal, over = _goal(row["goal"]), row["goal"] is not None and row["ratio"] > row["goal"]
-        table.add_row(row["work"], *figures, f"{row['ratio']:.2f}", goal, "over" if over else "")
+        ratios = [f"{row[key]:.2f}" if key in row else "" for key in ("ratio", "ratio_p10")]
+        table.add_row(row["work"], *figures, *ratios, goal, "over" if over else "")
     return table
 
 
@@ -221,7 +225,8 @@ def _duration(microseconds: float) -> str:
 
 
 def _growth(rows: Sequence[Row]) -> list[Row]:
-    """Each work's p50 over that of the smallest N; the baseline's growth beside it tells what is the disk's."""
+    """Each work's p50 and p10 over those of the smallest N; the baseline's growth beside it tells what is the disk's,
+    or SQLite's own."""
     first: dict[str, Row] = {}
     grown: list[Row] = []
     for row in rows:
@@ -231,6 +236,7 @@ def _growth(rows: Sequence[Row]) -> list[Row]:
                 "work": row["work"],
                 "n": row["n"],
                 "growth": round(row["p50_us"] / start["p50_us"], 2),
+                "growth_p10": round(row["p10_us"] / start["p10_us"], 2),
                 "baseline_growth": round(row["baseline_p50_us"] / start["baseline_p50_us"], 2),
             }
         )
@@ -239,11 +245,12 @@ def _growth(rows: Sequence[Row]) -> list[Row]:
 
 def _growth_table(grown: Sequence[Row]) -> Table:
     table = Table(title=f"p50 over the smallest N (goal <= {GROWTH_GOAL})", title_justify="left")
-    for name in ("work", "N", "kip", "SQL", ""):
+    for name in ("work", "N", "kip", "of p10", "SQL", ""):
         table.add_column(name, justify="left" if name == "work" else "right")
     for row in grown:
         over = "over" if row["growth"] > GROWTH_GOAL else ""
-        table.add_row(row["work"], f"{row['n']:,}", f"{row['growth']:.2f}", f"{row['baseline_growth']:.2f}", over)
+        figures = [f"{row[key]:.2f}" for key in ("growth", "growth_p10", "baseline_growth")]
+        table.add_row(row["work"], f"{row['n']:,}", *figures, over)
     return table
 
 

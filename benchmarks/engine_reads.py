@@ -2,6 +2,7 @@
 
 The SQL is what a person would write who knows the tables, the data and the indexes of the file: joins without
 checks of what the data cannot hold, values straight from the columns. It takes its values from the same parameters.
+Where a look at the query plan suggests another form, the faster one on this file is the baseline.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import workload
 from engine_load import SPACE, execute
-from timing import Call
+from timing import Call, percentile, take_alone
 
+from kip.backends.base import Concept
 from kip.backends.sqlite_schema import connect
+from kip.backends.sqlite_search import SearchIndex
 from kip.compile.sql_terms import property_sql
-from kip.compile.text_query import encode
+from kip.values import STRING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +44,12 @@ class Store:
 
     def select(self, sql: str, parameters: Parameters) -> Rows:
         return self.connection.execute(sql, parameters).fetchall()
+
+    def indexed(self, word: str) -> str:
+        """The term that stands for a word in kip's search index: what a concept of that name is found by."""
+        document = SearchIndex(self.connection, SPACE).document(Concept("C:2", "Person", word))
+        assert document is not None
+        return document[0]
 
     def close(self) -> None:
         self.connection.close()
@@ -107,10 +116,9 @@ def _categories(_: Store) -> list[Parameters]:
 def _words(first: int, step: int) -> Callable[[Store], list[Parameters]]:
     def parameters(store: Store) -> list[Parameters]:
         words = [workload.word(first + step * number) for number in range(ANCHORS)]
-        listed = [{"word": word, "match": f"{SPACE}x{encode(word)}"} for word in words]
+        listed = [{"word": word, "match": store.indexed(word)} for word in words]
         # A rare word may not occur at all in a small graph.
-        found = [item for item in listed if store.select("SELECT 1 FROM search WHERE search MATCH :match", item)]
-        return found[:ANCHORS]
+        return [item for item in listed if store.select("SELECT 1 FROM search WHERE search MATCH :match", item)]
 
     return parameters
 
@@ -128,7 +136,8 @@ def _cursors(store: Store) -> list[Parameters]:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One read. ``literal`` writes the parameters into the text, so that each text is a new one to kip."""
+    """One read. ``literal`` writes the parameters into the text, so that each text is a new one to kip; ``or_sql`` is
+    another way to write the baseline."""
 
     work: str
     goal: float | None
@@ -137,24 +146,35 @@ class Read:
     parameters: Callable[[Store], list[Parameters]]
     same: Callable[[Any, Rows, Parameters], bool] = _columns
     literal: bool = False
+    or_sql: str | None = None
 
     def pairs(self, store: Store) -> list[tuple[Call, Call]]:
         """The calls to time, one pair for each set of parameters; each has run once, with equal answers."""
         pairs: list[tuple[Call, Call]] = []
-        for parameters in self.parameters(store):
+        listed = self.parameters(store)
+        sql = self._fastest(store, listed[0])
+        for parameters in listed:
             request = {"command": self.kip, "parameters": parameters}
             if self.literal:
                 text = self.kip
                 for name, value in parameters.items():
                     text = text.replace(f":{name} ", f"{json.dumps(value)} ")
                 request = {"command": text}
-            self._check(store, request, parameters)
-            pairs.append((_kip_call(store, request), _sql_call(store, self.sql, parameters)))
+            self._check(store, request, sql, parameters)
+            pairs.append((_kip_call(store, request), _sql_call(store, sql, parameters)))
         return pairs
 
-    def _check(self, store: Store, request: dict[str, Any], parameters: Parameters) -> None:
+    def _fastest(self, store: Store, parameters: Parameters) -> str:
+        if self.or_sql is None:
+            return self.sql
+        first, other = (
+            percentile(take_alone(_sql_call(store, sql, parameters), 5), 50) for sql in (self.sql, self.or_sql)
+        )
+        return self.sql if first <= other else self.or_sql
+
+    def _check(self, store: Store, request: dict[str, Any], sql: str, parameters: Parameters) -> None:
         response = store.nexus.execute_kip(request)
-        rows = store.select(self.sql, parameters)
+        rows = store.select(sql, parameters)
         if "error" in response or not self.same(response["result"], rows, parameters):
             raise RuntimeError(f"{self.work}: for {parameters} kip answers {response}, the SQL {rows}")
 
@@ -176,7 +196,7 @@ _POINT_SQL = (
 # An index on attributes serves conditions and orders in its own form: type rank and value.
 _CITY_RANK, _CITY = property_sql("p.attributes", "city")
 _SCORE_RANK, _SCORE = property_sql("p.attributes", "score")
-_IN_CITY = f"p.space = {SPACE} AND p.type = 'Person' AND {_CITY_RANK} = 2 AND {_CITY} = :city"
+_IN_CITY = f"p.space = {SPACE} AND p.type = 'Person' AND {_CITY_RANK} = {STRING} AND {_CITY} = :city"
 _BY_SCORE = f"{_SCORE_RANK} DESC, {_SCORE} DESC"
 
 POINT = Read("one concept by type and name", 10, _POINT, _POINT_SQL, _people, _concept)
@@ -202,6 +222,18 @@ _HITS = (
     "SELECT c.key, c.type, c.name, json(c.attributes), json(c.metadata), c.version, c.created_at, c.updated_at "
     "FROM (SELECT rowid AS key, rank FROM search WHERE search MATCH :match ORDER BY rank LIMIT 10) AS hit "
     "JOIN concept AS c ON c.key = hit.key ORDER BY hit.rank"
+)
+
+_PAIRS = (
+    "SELECT DISTINCT e.name, x.name FROM concept AS e "
+    f"JOIN link AS i ON i.subject = e.key AND i.predicate = 'involves' AND i.space = {SPACE} "
+    f"JOIN link AS l ON l.subject = i.object AND l.predicate = 'prefers' AND l.space = {SPACE} "
+    f"JOIN concept AS x ON x.key = l.object WHERE e.space = {SPACE} AND e.type = 'Event' "
+    "AND json_extract(x.attributes, '$.category') = :category"
+)
+_TOTALS = (
+    "SELECT x.name, count(*) AS total FROM link AS l {} JOIN concept AS x ON x.key = l.object "
+    f"WHERE l.space = {SPACE} AND l.predicate = 'prefers' GROUP BY l.object ORDER BY total DESC, x.name LIMIT 10"
 )
 
 READS: tuple[Read, ...] = (
@@ -257,12 +289,11 @@ READS: tuple[Read, ...] = (
         1.5,
         'FIND(?e.name, ?x.name) WHERE { ?e {type: "Event"} (?e, "involves", ?p) (?p, "prefers", ?x) '
         "FILTER(?x.attributes.category == :category) } ORDER BY ?e.name ASC, ?x.name ASC LIMIT 20",
-        "SELECT DISTINCT e.name, x.name FROM concept AS e "
-        f"JOIN link AS i ON i.subject = e.key AND i.predicate = 'involves' AND i.space = {SPACE} "
-        f"JOIN link AS l ON l.subject = i.object AND l.predicate = 'prefers' AND l.space = {SPACE} "
-        f"JOIN concept AS x ON x.key = l.object WHERE e.space = {SPACE} AND e.type = 'Event' "
-        "AND json_extract(x.attributes, '$.category') = :category ORDER BY e.name, x.name LIMIT 20",
+        f"{_PAIRS} ORDER BY e.name, x.name LIMIT 20",
         _categories,
+        # The plain form makes SQLite group all pairs; an order that is not the selected columns keeps it from that,
+        # and it stops after the first events by name.
+        or_sql=f"{_PAIRS} ORDER BY e.name, x.name, e.type LIMIT 20",
     ),
     Read(
         "COUNT of a type",
@@ -276,11 +307,10 @@ READS: tuple[Read, ...] = (
         "COUNT grouped over a predicate",
         1.5,
         'FIND(?x.name, COUNT(?p)) WHERE { (?p, "prefers", ?x) } ORDER BY COUNT(?p) DESC LIMIT 10',
-        # Left to itself SQLite sorts all links of the predicate; in the order of this index they come grouped.
-        "SELECT x.name, count(*) AS total FROM link AS l INDEXED BY link_by_object "
-        f"JOIN concept AS x ON x.key = l.object WHERE l.space = {SPACE} AND l.predicate = 'prefers' "
-        "GROUP BY l.object ORDER BY total DESC, x.name LIMIT 10",
+        _TOTALS.format(""),
         _once,
+        # Left to itself SQLite may sort all links of the predicate; in the order of this index they come grouped.
+        or_sql=_TOTALS.format("INDEXED BY link_by_object"),
     ),
     Read(
         "COUNT grouped over a type, first ten groups",

@@ -110,6 +110,11 @@ def rank(value: Json) -> int | None:
     return COMPLEX
 
 
+def is_wide(value: Json) -> bool:
+    """True for a number outside the 64-bit integers: a store may only hold it rounded beside its exact text."""
+    return isinstance(value, (int, float)) and not -(2**63) <= value < 2**63
+
+
 def equal(left: Json, right: Json) -> bool:
     """KIP ``==`` (decision 4): same JSON type and same value; null equals nothing, arrays and objects neither."""
     left_rank = rank(left)

@@ -12,11 +12,11 @@ from kip.errors import CODES
 from tests.cases.runner import (
     CASE_KEYS,
     EXPECT_KEYS,
+    FACTORIES,
     FOLDER,
     PATTERNS,
     STEP_KEYS,
     Case,
-    Factory,
     case_files,
     expectations,
     expected_codes,
@@ -26,9 +26,6 @@ from tests.cases.runner import (
     run_case,
 )
 from tests.conformance_factory import sqlite
-
-FACTORIES: dict[str, Factory] = {"sqlite": sqlite}
-"""Each makes a fresh store that holds the bootstrap capsules; a new store joins by being named here."""
 
 CASES = load_cases()
 

@@ -174,7 +174,7 @@ class SqliteBackend:
             self._vectors = VectorCache()
         return self._vectors
 
-    def statement(self, query: op.Query, types: ParameterTypes, position: tuple[bool, ...] | None) -> Statement:
+    def statement(self, query: op.Query, types: ParameterTypes, position: tuple[int, ...] | None) -> Statement:
         """The compiled query, from the cache where it is there."""
         identity = (query.identity, types, position)
         found = self._statements.get(identity)
@@ -264,7 +264,7 @@ class SqliteReader:
         place = read_cursor(parameter_value(query.cursor, parameters), query.fingerprint)
         if len(place) != statement.position_width:
             raise KipError("KIP_1001", "the cursor does not fit this query", hint="Use CURSOR together with LIMIT.")
-        statement = self._backend.statement(query, types, tuple(_nulls(place, statement.sort_widths)))
+        statement = self._backend.statement(query, types, tuple(_known(place, statement.sort_widths)))
         return statement, [*bindings, *(value for value in place if value is not None)]
 
     def schema_version(self) -> int:
@@ -353,11 +353,11 @@ def exhausted(row_limit: int) -> KipError:
     )
 
 
-def _nulls(place: list[Any], widths: tuple[int, ...]) -> Iterator[bool]:
-    """Whether each sort column's value in a cursor is null; a column is one cell wide, or rank and value."""
+def _known(place: list[Any], widths: tuple[int, ...]) -> Iterator[int]:
+    """How many of each sort key's cells in a cursor are not null; these come first."""
     at = 0
     for width in widths:
-        yield place[at] is None
+        yield sum(cell is not None for cell in place[at : at + width])
         at += width
 
 

@@ -145,7 +145,7 @@ def revision_of(row: Row) -> Revision:
 
 def make_cursor(fingerprint: str, position: Sequence[Any]) -> str:
     """An opaque token: which query, and the last row's place in its order."""
-    text = dumps([fingerprint, *position])
+    text = json.dumps([fingerprint, *position])  # rounded numbers in it may be infinite
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 

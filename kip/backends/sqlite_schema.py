@@ -7,13 +7,14 @@ import math
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 import apsw
 
 from kip.compile.pattern import compiled_pattern
 from kip.errors import KipError
-from kip.values import compare, dumps, loads
+from kip.values import compare, dumps, equal, is_wide, loads
 
 APPLICATION = int.from_bytes(b"kip1")
 """Marks a SQLite file as a kip store."""
@@ -167,6 +168,24 @@ def _ends_with(*arguments: Any) -> int | None:
     return int(text.endswith(suffix)) if isinstance(text, str) and isinstance(suffix, str) else None
 
 
+def _place(*arguments: Any) -> str | None:
+    """A text whose order is that of the numbers past the 64-bit integers: sign, number of digits, digits."""
+    (text,) = arguments
+    value = loads(text) if text is not None else None
+    if not isinstance(value, (int, float)) or not is_wide(value):
+        return None
+    digits = str(abs(int(value)))
+    if value > 0:
+        return f"1{len(digits):05d}{digits}"
+    return f"0{99_999 - len(digits):05d}{''.join(str(9 - int(digit)) for digit in digits)}"
+
+
+def _listed(*arguments: Any) -> int:
+    text, listed = arguments
+    value = loads(text) if text is not None else None
+    return int(any(equal(value, item) for item in json.loads(listed)))
+
+
 def _canonical(*arguments: Any) -> str | None:
     (text,) = arguments
     return None if text is None else dumps(loads(text))
@@ -188,21 +207,34 @@ class _Numbers(_Fold):
     def numbers(self) -> list[int | float]:
         return [value for value in self.values if isinstance(value, (int, float)) and not isinstance(value, bool)]
 
-    def total(self) -> int | float:
-        """Exact for integers, correctly rounded for floats, whatever the order of rows."""
+    def total(self) -> int | Fraction:
+        """The exact sum, whatever the order of rows."""
         numbers = self.numbers()
-        return sum(numbers) if all(isinstance(number, int) for number in numbers) else math.fsum(numbers)
+        if all(isinstance(number, int) for number in numbers):
+            return sum(int(number) for number in numbers)
+        try:
+            return Fraction(math.fsum(numbers))
+        except OverflowError:  # fsum wants its parts and its sum within the floats
+            return sum(map(Fraction, numbers), Fraction(0))
 
 
 class _Sum(_Numbers):
     def final(self) -> str | None:
-        return json.dumps(self.total()) if self.numbers() else None
+        return _number_text(self.total()) if self.numbers() else None
 
 
 class _Average(_Numbers):
     def final(self) -> str | None:
         numbers = self.numbers()
-        return json.dumps(self.total() / len(numbers)) if numbers else None
+        return _number_text(Fraction(self.total(), len(numbers))) if numbers else None
+
+
+def _number_text(number: int | Fraction) -> str:
+    try:
+        return json.dumps(number if isinstance(number, int) else float(number))
+    except OverflowError:
+        hint = "Sum fewer elements, or smaller numbers."
+        raise KipError("KIP_2003", "the result is a number past what JSON numbers can hold", hint=hint) from None
 
 
 class _Extreme(_Fold):
@@ -229,6 +261,8 @@ class _Greatest(_Extreme):
 def _register(connection: apsw.Connection) -> None:
     connection.create_scalar_function("kip_regex", _regex, 2, deterministic=True)
     connection.create_scalar_function("kip_ends_with", _ends_with, 2, deterministic=True)
+    connection.create_scalar_function("kip_place", _place, 1, deterministic=True)
+    connection.create_scalar_function("kip_listed", _listed, 2, deterministic=True)
     connection.create_scalar_function("kip_canonical", _canonical, 1, deterministic=True)
     folds: tuple[tuple[str, Any], ...] = (
         ("kip_sum", _Sum),
@@ -260,8 +294,15 @@ _CODES: tuple[tuple[type[apsw.Error], str, str, str | None], ...] = (
 )
 
 
+_TOO_LARGE = ("too many", "too large", "too deep", "at most", "overflow", "too complex", "must be between")
+"""How SQLite says that a statement passes one of its fixed limits."""
+
+
 def kip_error(error: apsw.Error) -> KipError:
     """The KIP error of a driver error; none of its text is passed on."""
+    if isinstance(error, apsw.SQLError) and any(words in str(error) for words in _TOO_LARGE):
+        hint = "Use fewer clauses and terms: IN(?x.name, [..]) for many values, or several commands."
+        return KipError("KIP_4002", "the command is larger than the store can run in one piece", hint=hint)
     code, message, hint = next((row[1], row[2], row[3]) for row in _CODES if isinstance(error, row[0]))
     return KipError(code, message, hint=hint)
 

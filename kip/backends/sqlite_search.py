@@ -162,7 +162,7 @@ class SearchIndex:
             expression = f"{fts_terms('scope', [self._scope(search.kind, search.scope)], 'OR')} AND {expression}"
         found: Any = self._connection.execute(
             f"SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY {order} LIMIT ?2",
-            (expression, -1 if limit is None else limit),
+            (expression, -1 if limit is None else min(limit, 2**31)),
         ).fetchall()
         return [key for (key,) in found]
 

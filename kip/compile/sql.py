@@ -18,23 +18,18 @@ from kip.plan import algebra as op
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """One sort column of the page; null last in both directions.
+    """One sort key of the page, most significant column first; null last in both directions.
 
-    ``rank`` is the column of the type's rank, or None where all values have one type.
+    Where all values have one type it is the value's column; else those of the type's rank, of the value, and of
+    the exact place of numbers that the value has rounded (null for all others).
     """
 
-    value: str
-    rank: str | None
+    columns: tuple[str, ...]
     descending: bool
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The page columns that hold the sort value, most significant first."""
-        return (self.value,) if self.rank is None else (self.rank, self.value)
 
-
-Position = tuple[bool, ...]
-"""For each sort column, whether the cursor's value is null: the statement is specialised by it."""
+Position = tuple[int, ...]
+"""For each sort key how many of the cursor's values are not null: the statement is specialised by it."""
 
 
 def compile_query(query: op.Query, types: ParameterTypes, position: Position | None = None) -> Statement:
@@ -76,7 +71,7 @@ def _solution_page(query: op.Query, frame: Frame) -> _Page:
             grouped = True
             found = json_text_term(f"kip_{'max' if sort.descending else 'min'}({found.json})")
         orders.append(_sort_columns(found, f"s{number}", sort.descending, listed))
-    orders.extend(_Order(column, None, False) for column in columns.values())
+    orders.extend(_Order((column,), False) for column in columns.values())
     word = "SELECT DISTINCT" if query.distinct and not grouped else "SELECT"
     select = f"{word} {', '.join(listed)}{frame.body()}"
     if grouped:
@@ -87,10 +82,15 @@ def _solution_page(query: op.Query, frame: Frame) -> _Page:
 def _sort_columns(found: Term, name: str, descending: bool, listed: list[str]) -> _Order:
     if found.is_element or isinstance(found.rank, int):
         listed.append(f"{found.value} AS {name}v")
-        return _Order(f"{name}v", None, descending)
+        return _Order((f"{name}v",), descending)
     listed.append(f"{found.rank_sql()} AS {name}r")
     listed.append(f"{found.value} AS {name}v")
-    return _Order(f"{name}v", f"{name}r", descending)
+    listed.append(f"{_exact_place(found)} AS {name}x")
+    return _Order((f"{name}r", f"{name}v", f"{name}x"), descending)
+
+
+def _exact_place(found: Term) -> str:
+    return "NULL" if found.exact is None else f"iif({found.is_narrow()}, NULL, kip_place({found.exact}))"
 
 
 # --- grouping (3.3) -----------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def _grouped_page(query: op.Query, frame: Frame) -> _Page:
             page.orders.append(_sort_columns(json_text_term(least[number]), f"s{number}", sort.descending, listed))
         else:
             order = by_column[sort.column]
-            page.orders.append(_Order(order.value, order.rank, sort.descending))
+            page.orders.append(_Order(order.columns, sort.descending))
     page.orders.extend(by_column[n] for n, column in enumerate(query.columns) if not isinstance(column, op.Aggregation))
     page.select = f"SELECT {', '.join(listed)}{frame.body()}"
     if group_by:
@@ -148,12 +148,12 @@ def _group(
         listed.append(f"{found.value} AS {name}")
         group_by.append(found.value)
         page.keys[scalar.variable] = name
-        return _Order(name, None, False)
+        return _Order((name,), False)
     listed.append(f"min({found.json}) AS {name}")
     page.finished[number] = name
     group_by.append(found.value)
     if not isinstance(found.rank, int):
-        group_by.append(found.rank_sql())
+        group_by.extend((found.rank_sql(), _exact_place(found)))
     return _sort_columns(found, name, False, listed)
 
 
@@ -165,7 +165,7 @@ def _aggregate(
     if aggregation.function == "COUNT":
         counted = _distinct_value(found) if aggregation.distinct else found.value
         listed.append(f"count({'DISTINCT ' if aggregation.distinct else ''}{counted}) AS {name}")
-        return _Order(name, None, False)
+        return _Order((name,), False)
     text = f"kip_{aggregation.function.lower()}({found.json})"
     listed.append(f"{text} AS {name}")
     return _sort_columns(json_text_term(text), name, False, listed)
@@ -175,7 +175,8 @@ def _distinct_value(found: Term) -> str:
     """A value that is equal exactly for equal scalars: the type is kept apart by a prefix."""
     if found.is_element or isinstance(found.rank, int):
         return found.value
-    return f"CASE {found.rank_sql()} WHEN 1 THEN {found.value} ELSE {found.rank_sql()} || ':' || {found.value} END"
+    number = f"coalesce({_exact_place(found)}, {found.value})"
+    return f"CASE {found.rank_sql()} WHEN 1 THEN {number} ELSE {found.rank_sql()} || ':' || {found.value} END"
 
 
 # --- assembly -----------------------------------------------------------------------------------
@@ -247,12 +248,8 @@ def _order_by(orders: list[_Order]) -> str:
     parts: list[str] = []
     for order in orders:
         # In descending order SQLite puts NULL last by itself.
-        suffix = "DESC" if order.descending else "ASC NULLS LAST"
-        if order.rank is not None:
-            parts.append(f"page.{order.rank} {suffix}")
-            parts.append(f"page.{order.value} {'DESC' if order.descending else 'ASC'}")
-        else:
-            parts.append(f"page.{order.value} {suffix}")
+        parts.append(f"page.{order.columns[0]} {'DESC' if order.descending else 'ASC NULLS LAST'}")
+        parts.extend(f"page.{column} {'DESC' if order.descending else 'ASC'}" for column in order.columns[1:])
     return "\nORDER BY " + ", ".join(parts)
 
 
@@ -261,17 +258,16 @@ def _after(orders: list[_Order], position: Position, first: int) -> str:
     branches: list[str] = []
     equal: list[str] = []
     number = first
-    for order, is_null in zip(orders, position, strict=True):
-        columns = order.columns
-        if is_null:
-            equal.append(f"{columns[0]} IS NULL")
-            continue
-        placeholders = [f"?{number + offset}" for offset in range(len(columns))]
-        number += len(columns)
+    for order, known in zip(orders, position, strict=True):
         sign = "<" if order.descending else ">"
-        later = f"{columns[0]} {sign} {placeholders[0]} OR {columns[0]} IS NULL"
-        if len(columns) == 2:
-            later += f" OR ({columns[0]} = {placeholders[0]} AND {columns[1]} {sign} {placeholders[1]})"
-        branches.append("(" + " AND ".join([*equal, f"({later})"]) + ")")
-        equal.extend(f"{column} = {value}" for column, value in zip(columns, placeholders, strict=True))
+        for place, column in enumerate(order.columns):
+            if place >= known:
+                equal.append(f"{column} IS NULL")
+                continue
+            later = f"{column} {sign} ?{number}"
+            if place == 0:
+                later = f"({later} OR {column} IS NULL)"
+            branches.append("(" + " AND ".join([*equal, later]) + ")")
+            equal.append(f"{column} = ?{number}")
+            number += 1
     return " OR ".join(branches) or "0"

@@ -32,11 +32,22 @@ def condition(item: op.Condition, columns: Columns) -> str:
         case op.Not():
             return f"NOT coalesce({condition(item.operand, columns)}, 0)"
         case op.And():
-            return "(" + " AND ".join(condition(part, columns) for part in item.operands) + ")"
+            return _joined([condition(part, columns) for part in item.operands], "AND")
         case op.Or():
-            return "(" + " OR ".join(condition(part, columns) for part in item.operands) + ")"
+            return _joined([condition(part, columns) for part in item.operands], "OR")
         case _:
             assert_never(item)
+
+
+_WIDEST = 100
+
+
+def _joined(parts: list[str], word: str) -> str:
+    """The parts joined; many of them as a tree, because SQLite limits how deep an expression nests."""
+    if len(parts) <= _WIDEST:
+        return f"({f' {word} '.join(parts)})"
+    middle = len(parts) // 2
+    return f"({_joined(parts[:middle], word)} {word} {_joined(parts[middle:], word)})"
 
 
 def _equal(item: op.Equal, columns: Columns) -> str:
@@ -48,7 +59,10 @@ def _equal(item: op.Equal, columns: Columns) -> str:
         return f"{left.key} = {right.key}"
     if left.is_element or right.is_element:
         return FALSE
-    return _typed(left, right, f"{left.value} = {right.value}", (NUMBER, STRING, BOOLEAN))
+    test = f"{left.value} = {right.value}"
+    if left.exact is not None and right.exact is not None:
+        test = f"{test} AND ({left.is_narrow()} OR kip_place({left.exact}) = kip_place({right.exact}))"
+    return _typed(left, right, test, (NUMBER, STRING, BOOLEAN))
 
 
 def _less(item: op.Less, columns: Columns) -> str:
@@ -56,7 +70,11 @@ def _less(item: op.Less, columns: Columns) -> str:
     if left.is_element or right.is_element:
         return FALSE
     sign = "<=" if item.or_equal else "<"
-    return _typed(left, right, f"{left.value} {sign} {right.value}", (NUMBER, STRING))
+    test = f"{left.value} {sign} {right.value}"
+    if left.exact is not None and right.exact is not None:
+        exactly = f"kip_place({left.exact}) {sign} kip_place({right.exact})"
+        test = f"iif({left.value} = {right.value} AND NOT {left.is_narrow()}, {exactly}, {test})"
+    return _typed(left, right, test, (NUMBER, STRING))
 
 
 def _typed(left: Term, right: Term, test: str, allowed: tuple[int, ...]) -> str:
@@ -96,7 +114,7 @@ def _member(item: op.Member, columns: Columns) -> str:
     values = item.values
     if not isinstance(values, op.Param):
         if not all(isinstance(value, op.Const) for value in values):
-            return "(" + " OR ".join(_equal(op.Equal(item.operand, value), columns) for value in values) + ")"
+            return _joined([_equal(op.Equal(item.operand, value), columns) for value in values], "OR")
         values = op.Const([value.value for value in values if isinstance(value, op.Const)])
     found = term(item.operand, columns)
     if _is_id(item.operand) and found.key is not None:
@@ -120,6 +138,8 @@ def _member_of_type(found: Term, number: int, listed: str) -> str:
     if isinstance(found.rank, int) and found.rank != number:
         return FALSE
     test = f"{found.value} IN (SELECT value FROM json_each({listed}) WHERE type IN ({_JSON_TYPES[number]}))"
+    if number == NUMBER and found.exact is not None:
+        test = f"({test} AND ({found.is_narrow()} OR kip_listed({found.exact}, {listed})))"
     return test if isinstance(found.rank, int) else f"({found.rank} = {number} AND {test})"
 
 

@@ -6,10 +6,14 @@ import itertools
 from collections.abc import Iterable, Mapping
 
 from kip.compile.statement import Binding, Codec, ParameterTypes
+from kip.errors import KipError
 from kip.plan import algebra as op
 
 SPACE = "?1"
 """The first parameter of every statement is the space (decision: no query without it)."""
+
+MAX_BINDINGS = 10_000
+"""How many different values a statement may bind; SQLite's own limit is 32,766."""
 
 _CONCEPT_ONLY = frozenset({"type", "name"})
 _LINK_ONLY = frozenset({"subject", "predicate", "object"})
@@ -33,6 +37,9 @@ class Assembly:
         """The placeholder of a value; the same value and encoding share one."""
         identity = (repr(source), codec)
         if identity not in self._placeholders:
+            if len(self.bindings) >= MAX_BINDINGS:
+                hint = "Pass many values as one list: IN(?x.name, :names)."
+                raise KipError("KIP_4002", f"the command compares with more than {MAX_BINDINGS:,} values", hint=hint)
             self.bindings.append(Binding(source, codec))
             self._placeholders[identity] = f"?{len(self.bindings) + 1}"
         return self._placeholders[identity]

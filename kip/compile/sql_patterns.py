@@ -104,30 +104,43 @@ def _seeds(walk: op.Walk, start: str, state: Frame, forward: bool) -> str:
     return f"SELECT DISTINCT f.{side} AS node FROM link AS f WHERE f.space = {SPACE} AND {test}"
 
 
+LONG_WALK = 32
+"""From how many hops on a bound may be longer than any simple path; then it is compared with the links there are."""
+
+
 def _pairs(walk: op.Walk, seeds: str, state: Frame, forward: bool) -> str:
     """Name of a CTE (start, node) of the pairs that walks of minimum..maximum hops connect.
 
-    Hops up to the bound are counted; past the minimum of an open range only reachability matters, so that
-    cycles end at a fixed point.
+    Hops are counted up to the maximum. Where there is none, or there are no more links than it allows hops past the
+    minimum, only reachability matters past the minimum, and cycles end at a fixed point.
     """
     assembly = state.assembly
     near, far = ("subject", "object") if forward else ("object", "subject")
     step = f"JOIN link AS h ON h.{near} = w.node AND h.space = {SPACE} AND {_predicates('h', walk.predicates, state)}"
-    counted, result = assembly.alias("walk"), assembly.alias("pairs")
-    bound = walk.minimum if walk.maximum is None else walk.maximum
+    counted, reached, result = assembly.alias("walk"), assembly.alias("reached"), assembly.alias("pairs")
+    least = f"{walk.minimum:d}"
+    is_open, bound = "1", least
+    if walk.maximum is not None:
+        links = (
+            f"(SELECT count(*) FROM link AS n WHERE n.space = {SPACE} AND {_predicates('n', walk.predicates, state)})"
+        )
+        is_open = "0" if walk.maximum <= LONG_WALK else f"({links} < {walk.maximum - walk.minimum:d})"
+        bound = f"{walk.maximum:d}" if is_open == "0" else f"iif({is_open}, {least}, {walk.maximum:d})"
     assembly.ctes.append(
         f"{counted}(start, node, depth) AS (SELECT node, node, 0 FROM ({seeds}) UNION "
-        f"SELECT w.start, h.{far}, w.depth + 1 FROM {counted} AS w {step} WHERE w.depth < {bound:d})"
+        f"SELECT w.start, h.{far}, w.depth + 1 FROM {counted} AS w {step} WHERE w.depth < {bound})"
     )
-    if walk.maximum is not None:
-        assembly.ctes.append(
-            f"{result} AS (SELECT DISTINCT start, node FROM {counted} WHERE depth >= {walk.minimum:d})"
-        )
-    else:
-        assembly.ctes.append(
-            f"{result}(start, node) AS (SELECT start, node FROM {counted} WHERE depth = {walk.minimum:d} UNION "
-            f"SELECT w.start, h.{far} FROM {result} AS w {step})"
-        )
+    if is_open == "0":
+        assembly.ctes.append(f"{result} AS (SELECT DISTINCT start, node FROM {counted} WHERE depth >= {least})")
+        return result
+    assembly.ctes.append(
+        f"{reached}(start, node) AS (SELECT start, node FROM {counted} WHERE depth = {least} AND {is_open} UNION "
+        f"SELECT w.start, h.{far} FROM {reached} AS w {step})"
+    )
+    assembly.ctes.append(
+        f"{result}(start, node) AS (SELECT start, node FROM {counted} WHERE depth >= {least} UNION "
+        f"SELECT start, node FROM {reached})"
+    )
     return result
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kip.compile.fragment import json_path
-from kip.compile.statement import Codec
+from kip.compile.statement import WIDE, Codec, type_of
 from kip.plan import algebra as op
-from kip.values import BOOLEAN, COMPLEX, NUMBER, STRING, rank
+from kip.values import BOOLEAN, COMPLEX, NUMBER, STRING
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Term:
     """One scalar. ``value`` is NULL exactly when the scalar is null.
 
     ``rank`` is the type's rank when it is known beforehand, SQL text when the data decide, None for null.
-    ``key`` is SQL for the element key when the scalar is an element or an element's id.
+    ``key`` is SQL for the element key when the scalar is an element or an element's id. ``exact`` is SQL of the JSON
+    text where the value may be a number that SQLite only has rounded.
     """
 
     value: str
@@ -28,6 +29,11 @@ class Term:
     json: str
     key: str | None = None
     is_element: bool = False
+    exact: str | None = None
+
+    def is_narrow(self) -> str:
+        """SQL that holds unless the value is a number past the 64-bit integers."""
+        return f"(typeof({self.value}) <> 'real' OR abs({self.value}) < 9e18)"
 
     def rank_sql(self) -> str:
         """SQL of the rank; NULL when the value is null."""
@@ -57,7 +63,7 @@ def term(scalar: op.Scalar, columns: Columns) -> Term:
     """The SQL of a scalar, given where its variable is found."""
     match scalar:
         case op.Const():
-            return _value_term(scalar, rank(scalar.value), columns)
+            return _value_term(scalar, type_of(scalar.value), columns)
         case op.Param():
             return _value_term(scalar, columns.parameter_rank(scalar.name), columns)
         case op.Element():
@@ -78,6 +84,9 @@ def term(scalar: op.Scalar, columns: Columns) -> Term:
 def _value_term(source: op.Value, value_rank: int | None, columns: Columns) -> Term:
     if value_rank is None:
         return NULL_TERM
+    if value_rank == WIDE:
+        text = columns.bind(source, Codec.JSON)
+        return Term(columns.bind(source, Codec.VALUE), NUMBER, text, exact=text)
     placeholder = columns.bind(source, Codec.VALUE if value_rank != COMPLEX else Codec.JSON)
     return Term(placeholder, value_rank, f"json_quote({placeholder})")
 
@@ -128,7 +137,8 @@ def _property(item: op.Property, columns: Columns) -> Term:
         return _number(column) if item.key == "_version" else _text(column)
     column = columns.column(item.variable, item.container)
     rank_text, value = property_sql(column, item.key)
-    return Term(value, rank_text, f"({column} -> {json_path(item.key)})")
+    text = f"({column} -> {json_path(item.key)})"
+    return Term(value, rank_text, text, exact=text)
 
 
 def property_sql(column: str, key: str) -> tuple[str, str]:
@@ -159,4 +169,4 @@ def _whole_json(whole: op.Whole, columns: Columns) -> str:
 
 def json_text_term(text: str) -> Term:
     """The term of an aggregate that comes as JSON text."""
-    return Term(f"json_extract({text}, '$')", _json_rank(f"json_type({text})"), text)
+    return Term(f"json_extract({text}, '$')", _json_rank(f"json_type({text})"), text, exact=text)

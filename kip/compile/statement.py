@@ -8,7 +8,10 @@ from enum import Enum
 
 from kip.errors import KipError
 from kip.plan import algebra as op
-from kip.values import Json, rank
+from kip.values import Json, is_wide, rank
+
+WIDE = 5
+"""Stands for the rank of a number that is compared by its exact text (:func:`kip.values.is_wide`)."""
 
 ParameterTypes = tuple[tuple[str, int | None], ...]
 """Name and type rank of every parameter a plan reads: statements are specialised by type, not by value."""
@@ -83,4 +86,9 @@ def parameter_value(source: op.Value, parameters: Mapping[str, Json]) -> Json:
 
 def parameter_types(names: Iterable[str], parameters: Mapping[str, Json]) -> ParameterTypes:
     """The type signature of the named parameters; raises KIP_3001 for a missing one."""
-    return tuple((name, rank(parameter_value(op.Param(name), parameters))) for name in names)
+    return tuple((name, type_of(parameter_value(op.Param(name), parameters))) for name in names)
+
+
+def type_of(value: Json) -> int | None:
+    """The rank of a value's type, or WIDE."""
+    return WIDE if is_wide(value) else rank(value)

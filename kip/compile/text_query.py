@@ -25,7 +25,9 @@ NAME_KEYS = ("aliases",)
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\u1100-\u11ff\U00020000-\U0003ffff"
 _RUN = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+", re.UNICODE)
 _CASE = re.compile(r"[^\W\d_]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+", re.UNICODE)
-_COMPOUND = re.compile(rf"[^\W_{_CJK}]+(?:[_\-./:@#][^\W_{_CJK}]+)+", re.UNICODE)
+_WORD = rf"[^\W_{_CJK}]"
+# It starts where a run starts and gives nothing back, so that a long word is gone over once.
+_COMPOUND = re.compile(rf"(?<!{_WORD}){_WORD}++(?:[_\-./:@#]{_WORD}++)+", re.UNICODE)
 _JOINERS = str.maketrans("", "", "_-./:@#")
 _IS_CJK = re.compile(rf"[{_CJK}]")
 

@@ -210,11 +210,11 @@ def _load(ids: list[str], reader: Reader, drafts: Drafts) -> list[Element]:
 
 def merge(command: ast.Merge, parameters: Parameters, writer: Writer, drafts: Drafts, registry: Registry) -> Counts:
     """Consolidates the source concept into the target; raises KIP_3002, KIP_3003, KIP_2002, KIP_3004 as 4.4 says."""
-    target = _only(command.target, command.where, parameters, writer, drafts, registry)
     try:
+        target = _only(command.target, command.where, parameters, writer, drafts, registry)
         source = _only(command.source, command.where, parameters, writer, drafts, registry)
     except KipError as error:
-        raise _already_merged(error, command, parameters, target) from None
+        raise _already_merged(error, command, parameters, writer) from None
     if source.id == target.id:
         return {"merged": True, "links_repointed": 0, "links_deduplicated": 0, "attributes_filled": 0}
     if source.type != target.type:
@@ -249,22 +249,29 @@ def _only(
     return concept
 
 
-def _already_merged(error: KipError, command: ast.Merge, parameters: Parameters, target: Concept) -> KipError:
-    """The hint of 4.4 for a replay: the source is gone because it was merged into this target."""
-    trail = target.metadata.get("_merged_from")
-    identity = _named_identity(command, parameters)
-    if error.code == "KIP_3002" and isinstance(trail, list) and identity in trail:
-        hint = f"{identity} was already merged into {target.type} {target.name!r}; nothing is left to do."
+def _already_merged(error: KipError, command: ast.Merge, parameters: Parameters, reader: Reader) -> KipError:
+    """The hint of 4.4 for a replay: the source is gone because it was merged into this target.
+
+    Without the source the pattern has no solution at all, so the target is looked up by its own clause.
+    """
+    source, target = (_named(name, command.where, parameters) for name in (command.source, command.target))
+    if error.code != "KIP_3002" or source is None or target is None:
+        return error
+    found = reader.concepts([source, target])
+    trail = found[target].metadata.get("_merged_from") if target in found and source not in found else None
+    if isinstance(trail, list) and f"{source[0]}:{source[1]}" in trail:
+        hint = f"{source[0]} {source[1]!r} was already merged into {target[1]!r}; nothing is left to do."
         return KipError(error.code, error.message, hint=hint)
     return error
 
 
-def _named_identity(command: ast.Merge, parameters: Parameters) -> str | None:
-    for clause in command.where:
-        if isinstance(clause, ast.ConceptClause) and clause.variable == command.source:
+def _named(variable: str, where: tuple[ast.Clause, ...], parameters: Parameters) -> tuple[str, str] | None:
+    """The (type, name) that a concept clause gives a variable."""
+    for clause in where:
+        if isinstance(clause, ast.ConceptClause) and clause.variable == variable:
             type, name = clause.matcher.type, clause.matcher.name
             if type is not None and name is not None:
-                return f"{resolve(type, parameters)}:{resolve(name, parameters)}"
+                return str(resolve(type, parameters)), str(resolve(name, parameters))
     return None
 
 

@@ -12,6 +12,7 @@ from kip.nexus.resolve import Parameters
 from kip.nexus.schema import Registry, check_query
 from kip.plan import algebra as op
 from kip.plan.bind import bind_targets
+from kip.plan.rewrite import rewrite
 from kip.values import Json
 
 
@@ -34,8 +35,11 @@ def export(query: op.Query, parameters: Parameters, reader: Reader, registry: Re
     found = reader.elements(ids)
     elements = [found[id] for id in ids]
     concepts = [element for element in elements if isinstance(element, Concept)]
-    links = _in_order_of_reference([element for element in elements if isinstance(element, Link)])
-    blocks = _Blocks(concepts, links, _outside(links, found, reader)).build()
+    links = [element for element in elements if isinstance(element, Link)]
+    ahead = _ahead(query, links, found, parameters, reader) if page.cursor is not None else []
+    found.update((link.id, link) for link in ahead)
+    ordered = _in_order_of_reference([*ahead, *links])
+    blocks = _Blocks(concepts, ordered, _outside(ordered, found, reader)).build()
     response: Response = {
         "result": {
             "capsule": format(ast.Upsert((ast.UpsertStatement(blocks),))) if blocks else "",
@@ -46,6 +50,29 @@ def export(query: op.Query, parameters: Parameters, reader: Reader, registry: Re
     if page.cursor is not None:
         response["next_cursor"] = page.cursor
     return response
+
+
+def _ahead(
+    query: op.Query, links: list[Link], found: dict[str, Element], parameters: Parameters, reader: Reader
+) -> list[Link]:
+    """Links of later pages that links of this page are about: a MERGE may have pointed an old link at a newer one.
+
+    They are written here too, so that this page can be imported before the page they belong to.
+    """
+    ahead: dict[str, Link] = {}
+    wanted = {end for link in links for end in (link.subject, link.object)} - set(found)
+    while wanted := {end for end in wanted if end.startswith("P:")} - set(ahead):
+        ends: list[Json] = [*sorted(wanted)]
+        target = query.columns[0]
+        assert isinstance(target, op.Field)
+        only = op.Filter(op.Member(target, tuple(op.Const(end) for end in ends)))
+        block = replace(query.block, operators=(*query.block.operators, only))
+        within = rewrite(replace(query, block=block, limit=None, cursor=None))
+        ids = [id for (id,) in reader.find(within, parameters).rows if isinstance(id, str)]
+        read = [link for link in reader.elements(ids).values() if isinstance(link, Link)]
+        ahead.update((link.id, link) for link in read)
+        wanted = {end for link in read for end in (link.subject, link.object)} - set(found)
+    return list(ahead.values())
 
 
 def _in_order_of_reference(links: list[Link]) -> list[Link]:

@@ -68,12 +68,12 @@ def _identity(reader: Reader, semantic: bool) -> dict[str, Json]:
     if found is None:
         return {}
     modes: list[Json] = ["keyword", "semantic", "hybrid"] if semantic else ["keyword"]
-    return {"type": found.type, "name": found.name, **found.attributes, "search_modes": modes}
+    return {**found.attributes, "type": found.type, "name": found.name, "search_modes": modes}
 
 
 def _domains(reader: Reader) -> list[dict[str, Json]]:
     rows = rows_of('FIND(?d.name, ?d.attributes) WHERE { ?d {type: "Domain"} } ORDER BY ?d.name', reader)
-    return [{"name": name, **cast(dict[str, Json], attributes)} for name, attributes in rows]
+    return [{**cast(dict[str, Json], attributes), "name": name} for name, attributes in rows]
 
 
 def _domain_content(name: str, reader: Reader) -> dict[str, Json]:

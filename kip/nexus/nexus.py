@@ -24,7 +24,7 @@ from kip.nexus.query import Response, find
 from kip.nexus.request import Author, Command, commands_of, parameters_of
 from kip.nexus.resolve import Parameters
 from kip.nexus.revisions import rollback_element, rollback_request
-from kip.nexus.schema import Registry, SchemaCache, check_definition, check_query
+from kip.nexus.schema import Registry, SchemaCache, check_definition, check_query, check_unused
 from kip.nexus.search import search, vectors_of
 from kip.nexus.session import Session
 from kip.nexus.upsert import Upsert
@@ -228,6 +228,7 @@ class Nexus:
             report = change(writer, drafts, registry)
             changes, real = drafts.changes(writer)
             check_changes(changes, registry, _subjects(changes, writer))
+            check_unused(changes, writer)
             for item in changes:
                 if isinstance(item.after, Concept):
                     check_definition(item.after)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kip.backends.base import Concept, Reader
+from kip.backends.base import Change, Concept, Reader
 from kip.compile.pattern import compiled_pattern
 from kip.compile.statement import parameter_value
 from kip.errors import KipError
@@ -135,6 +135,31 @@ def _definitions(type: str) -> op.Query:
 
 
 _TYPES, _PREDICATES = _definitions(CONCEPT_TYPE), _definitions(PROPOSITION_TYPE)
+
+
+def _instances(is_type: bool) -> op.Query:
+    name = ast.Parameter("name")
+    where: tuple[ast.Clause, ...] = (ast.ConceptClause("x", ast.ConceptMatcher(type=name)),)
+    if not is_type:
+        triple = ast.TripleMatcher(ast.Variable("s"), ast.PredicateNames((name,)), ast.Variable("o"))
+        where = (ast.LinkClause("x", triple),)
+    return bind_find(ast.Find((ast.Path("x", "id"),), where, limit=ast.Parameter("limit")))
+
+
+_INSTANCES = {CONCEPT_TYPE: _instances(True), PROPOSITION_TYPE: _instances(False)}
+
+
+def check_unused(changes: Sequence[Change], reader: Reader) -> None:
+    """A definition stays as long as it has instances (2.9.1: define before use); raises KIP_2002."""
+    removed = {change.before.id for change in changes if change.before is not None and change.after is None}
+    for change in changes:
+        definition = change.before
+        if change.after is None and isinstance(definition, Concept) and definition.type in _INSTANCES:
+            parameters: dict[str, Json] = {"name": definition.name, "limit": len(removed) + 1}
+            rows = reader.find(_INSTANCES[definition.type], parameters).rows
+            if any(id not in removed for (id,) in rows):
+                hint = "Delete what uses it first, or leave it."
+                raise KipError("KIP_2002", f"{definition.name!r} is still in use", hint=hint)
 
 
 def read_registry(reader: Reader) -> Registry:

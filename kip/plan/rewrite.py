@@ -124,24 +124,18 @@ def _chain(walks: list[op.Walk], anchored: set[str]) -> list[op.Walk]:
     return ordered
 
 
+_Rule = tuple[frozenset[str], frozenset[str]]
+
+
 def needs_distinct(query: op.Query) -> op.Query:
     """Solutions need no deduplication where the solution key determines every variable of the block."""
-    rules = list(_determinations(query.block))
-    if None in rules:
+    found = list(_determinations(query.block))
+    rules = [rule for rule in found if rule is not None]
+    if len(rules) < len(found):
         return query
-    determined = set(query.key)
-    grown = True
-    while grown:
-        grown = False
-        for rule in rules:
-            if rule is not None and rule[0] <= determined and not rule[1] <= determined:
-                determined |= rule[1]
-                grown = True
+    determined = _closure(set(query.key), rules)
     bound = {name for name, _ in query.block.kinds}
     return replace(query, distinct=not bound <= determined)
-
-
-_Rule = tuple[frozenset[str], frozenset[str]]
 
 
 def _determinations(block: op.Block) -> Iterator[_Rule | None]:
@@ -156,11 +150,38 @@ def _determinations(block: op.Block) -> Iterator[_Rule | None]:
             case op.LinkMatch():
                 yield from _link_determinations(operator)
             case op.LeftJoin():
-                yield from _determinations(operator.block)
+                yield from _optional_determinations(operator)
             case op.Union():
                 yield None
             case op.Walk() | op.Filter() | op.AntiJoin():
                 pass
+
+
+def _optional_determinations(optional: op.LeftJoin) -> Iterator[_Rule | None]:
+    """What an OPTIONAL introduces may be null, and then says nothing about what stands outside. It is determined by
+    the outer variables where these leave the block one match at most; and a part of it by another part, since they
+    are null together."""
+    introduced = frozenset(optional.introduces)
+    inner = list(_determinations(optional.block))
+    seen = frozenset(name for item in optional.block.operators for name in operator_variables(item)) - introduced
+    rules = [rule for rule in inner if rule is not None]
+    if len(rules) == len(inner) and introduced <= _closure(set(seen), rules):
+        yield seen, introduced
+    for left, right in rules:
+        if left and left <= introduced:
+            yield left, right & introduced
+
+
+def _closure(determined: set[str], rules: list[_Rule]) -> set[str]:
+    """Everything that some variables determine by the rules."""
+    grown = True
+    while grown:
+        grown = False
+        for left, right in rules:
+            if left <= determined and not right <= determined:
+                determined |= right
+                grown = True
+    return determined
 
 
 def _link_determinations(link: op.LinkMatch) -> Iterator[_Rule]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kip.errors import CODES
+from tests.conformance_factory import sqlite
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -37,10 +38,13 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_LEAKS = re.compile(r"traceback|sqlite|apsw|\bfts5\b|\bselect\b .* \bfrom\b|neo4j|cypher|lucene|json_extract", re.I)
+_LEAKS = re.compile(r"(?i)traceback|sqlite|apsw|\bfts5\b|\bselect\b .* \bfrom\b|neo4j|cypher|lucene|json_extract")
 
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 Factory = Callable[[], Execute]
+
+FACTORIES: dict[str, Factory] = {"sqlite": sqlite}
+"""Each makes a fresh store that holds the bootstrap capsules; a new store joins by being named here."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class _Run:
         send: Execute = store.execute_readonly if step.get("readonly") else store  # type: ignore[attr-defined]
         try:
             response = send(request)
-        except Exception as fault:  # noqa: BLE001  (whatever it is: a request is answered, never raised at)
+        except Exception as fault:  # whatever it is: a request is answered, never raised at
             raise AssertionError(f"the request raised {type(fault).__name__}: {fault}") from fault
         try:
             check_response(response)

@@ -189,18 +189,15 @@ class Evaluation:
             case op.LinkMatch():
                 yield from self.links(operator, solution)
             case op.LinkLookup():
-                for id in self.look_at(self.graph.links):
-                    if id == self.const(operator.id):
-                        yield from unified(solution, (operator.variable, id))
+                found = [id for id in self.look_at(self.graph.links) if id == self.const(operator.id)]
+                yield from (new for id in found for new in unified(solution, (operator.variable, id)))
             case op.Walk():
                 for start, end in self.look_at(self.pairs(operator)):
                     yield from unified(solution, (operator.subject, start), (operator.object, end))
             case op.Filter():
-                if self.holds(operator.condition, solution):
-                    yield solution
+                yield from [solution] if self.holds(operator.condition, solution) else []
             case op.AntiJoin():
-                if not self.block(operator.block, solution):
-                    yield solution
+                yield from [] if self.block(operator.block, solution) else [solution]
             case op.LeftJoin():
                 nothing = {name: None for name in operator.introduces if name not in solution}
                 yield from self.block(operator.block, solution) or [{**solution, **nothing}]
@@ -303,7 +300,11 @@ class Evaluation:
                 return isinstance(members, list) and any(_equal(operand, member) for member in members)
             case op.TextTest():
                 subject, pattern = self.value(condition.subject, solution), self.value(condition.pattern, solution)
-                return isinstance(subject, str) and isinstance(pattern, str) and _tests[condition.function](subject, pattern)
+                return (
+                    isinstance(subject, str)
+                    and isinstance(pattern, str)
+                    and _tests[condition.function](subject, pattern)
+                )
 
     # --- solutions to rows ---
 

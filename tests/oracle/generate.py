@@ -16,10 +16,59 @@ from kip.values import Json
 TYPES = ("Alpha", "Beta", "Gamma")
 PREDICATES = ("knows", "part_of", "causes", "says")
 UNUSED_TYPE, UNUSED_PREDICATE = "Unused", "unused"
-NAMES = ("a", "A", "ab", "b c", "é", "e\u0301", "日本", "\U0001d4d0", "\uffee", "C:2", "knows", "Alpha", "1", "$x", "it's", 'q"q')
+NAMES = (
+    "a",
+    "A",
+    "ab",
+    "b c",
+    "é",
+    "e\u0301",
+    "日本",
+    "\U0001d4d0",
+    "\uffee",
+    "C:2",
+    "knows",
+    "Alpha",
+    "1",
+    "$x",
+    "it's",
+    'q"q',
+)
 
-STRINGS = (*NAMES, "", " ", "a.b", "aab", "tab\tnew\nline", "nul\x00nul", "\U0001f600", "\U0001f600z", "\uffff", "true", "null", "[1]")
-INTEGERS = (0, 1, -1, 2, 3, 7, 10, 2**31, 2**53, -(2**53), 2**53 - 1, 2**62, -(2**63), 2**63, 2**64, -(2**70), 3 * 2**80)
+STRINGS = (
+    *NAMES,
+    "",
+    " ",
+    "a.b",
+    "aab",
+    "tab\tnew\nline",
+    "nul\x00nul",
+    "\U0001f600",
+    "\U0001f600z",
+    "\uffff",
+    "true",
+    "null",
+    "[1]",
+)
+INTEGERS = (
+    0,
+    1,
+    -1,
+    2,
+    3,
+    7,
+    10,
+    2**31,
+    2**53,
+    -(2**53),
+    2**53 - 1,
+    2**62,
+    -(2**63),
+    2**63,
+    2**64,
+    -(2**70),
+    3 * 2**80,
+)
 FLOATS = (0.0, -0.0, 1.0, 0.5, -1.5, 2.0, 0.1, 1e-9, 1e16, 2.5e30, -(2.0**53), 9007199254740992.0)
 SMALL = (0, 1, 1.0, 2, 2.0, 3)
 ARRAYS: tuple[Json, ...] = ([], [1], [1.0], ["a"], ["a", None, {"k": [True]}], [[1, 2], []])
@@ -30,6 +79,11 @@ OBJECTS: tuple[Json, ...] = ({}, {"k": 1}, {"k": "v", "a": [1]}, {"é": None, ""
 
 ATTRIBUTES = ("n", "s", "m", "b", "tags", "o")
 METADATA = ("confidence", "source", "m")
+
+
+def dice(seed: object) -> Random:
+    """Random numbers that are the same for the same seed."""
+    return Random(str(seed))  # noqa: S311
 
 
 def value(rng: Random) -> Json:

@@ -17,7 +17,25 @@ LOG_TYPE, LOG_PREDICATE = "Log", "logged"
 SYSTEM = (("Person", "$self"), ("Domain", "CoreSchema"), (LOG_TYPE, "entry"), (LOG_TYPE, "other"))
 
 # No value is a float that equals an integer: whether writing 1 over 1.0 changes anything is left open.
-VALUES: tuple[Json, ...] = (0, 1, 2, 10, 0.5, -1.5, "a", "é", "\U0001d4d0", "", True, False, None, [], [1, "a"], {"k": [None]}, {})
+VALUES: tuple[Json, ...] = (
+    0,
+    1,
+    2,
+    10,
+    0.5,
+    -1.5,
+    "a",
+    "é",
+    "\U0001d4d0",
+    "",
+    True,
+    False,
+    None,
+    [],
+    [1, "a"],
+    {"k": [None]},
+    {},
+)
 
 SETUP = (
     "UPSERT {"
@@ -46,7 +64,14 @@ class Write:
 def write(rng: Random, graph: Graph) -> Write:
     """One command: mostly one that succeeds and changes little."""
     writer = KmlWriter(rng, graph)
-    makers = (writer.upsert, writer.update, writer.delete_keys, writer.delete_links, writer.delete_concept, writer.merge)
+    makers = (
+        writer.upsert,
+        writer.update,
+        writer.delete_keys,
+        writer.delete_links,
+        writer.delete_concept,
+        writer.merge,
+    )
     make = rng.choices(makers, (40, 25, 8, 6, 6, 15))[0]
     return Write(make(), writer.parameters, rng.random() < 0.1)
 
@@ -66,7 +91,9 @@ class KmlWriter(QueryWriter):
         chosen = {key: self.rng.choice(VALUES) for key in keys if self.chance(share)}
         if self.chance(0.2):
             return self.as_parameter(chosen)
-        shown = (f"{key}: {self.as_parameter(value) if self.chance(0.15) else text(value)}" for key, value in chosen.items())
+        shown = (
+            f"{key}: {self.as_parameter(value) if self.chance(0.15) else text(value)}" for key, value in chosen.items()
+        )
         return f"{{{', '.join(shown)}}}"
 
     def as_parameter(self, value: Json) -> str:
@@ -126,7 +153,12 @@ class KmlWriter(QueryWriter):
             identity = f"{{type: {text(type)}, name: {text(name)}}}"
         elif kind < 0.34:
             identity = self.rng.choice(
-                ('{type: "Nothing", name: "x"}', '{type: "Alpha", name: " "}', '{id: "C:9998"}', '{type: "Log", name: "n"}')
+                (
+                    '{type: "Nothing", name: "x"}',
+                    '{type: "Alpha", name: " "}',
+                    '{id: "C:9998"}',
+                    '{type: "Log", name: "n"}',
+                )
             )
         elif kind < 0.38:
             identity = f'{{type: "$PropositionType", name: "made_{self.rng.randint(1, 3)}"}}'
@@ -136,11 +168,11 @@ class KmlWriter(QueryWriter):
         parts = [identity + self.guard(node)]
         if self.chance(0.7):
             parts.append(f"SET ATTRIBUTES {self.attributes(node)}")
-        body = " ".join(parts)
-        handle = self.handle("c")
         if self.chance(0.45):
-            body += f" SET PROPOSITIONS {{ {' '.join(self.entry() for _ in range(self.rng.randint(1, 3)))} }}"
-        return f"CONCEPT {handle}{{ {body} }}{self.metadata(0.4)}"
+            parts.append(f"SET PROPOSITIONS {{ {' '.join(self.entry() for _ in range(self.rng.randint(1, 3)))} }}")
+        body = " ".join(parts)
+        # Last, so that the block does not link to itself.
+        return f"CONCEPT {self.handle('c')}{{ {body} }}{self.metadata(0.4)}"
 
     def attributes(self, node: Node | None) -> str:
         """New values, or those that are there already: writing these changes nothing."""
@@ -179,7 +211,9 @@ class KmlWriter(QueryWriter):
         if self.chance(0.3) or depth > 1:
             return f"(id: {self.given(link['id'])})"
         ends = [
-            self.identity(self.graph.concepts[id]) if id in self.graph.concepts else self.link_identity(self.graph.links[id], depth + 1)
+            self.identity(self.graph.concepts[id])
+            if id in self.graph.concepts
+            else self.link_identity(self.graph.links[id], depth + 1)
             for id in (link["subject"], link["object"])
         ]
         return f"({ends[0]}, {self.given(link['predicate'])}, {ends[1]})"

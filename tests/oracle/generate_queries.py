@@ -24,7 +24,23 @@ from tests.oracle.generate import (
 
 FIELDS = ("id", "type", "name", "subject", "predicate", "object")
 MAINTAINED = ("_version", "_created_at", "_updated_at", "_merged_from")
-PATTERNS = ("a", "^a", "b$", "a.b", "[aé]", r"\d+", "(?i)AB?", ".", "^$", "x*", "日|é", r"\x00", "^.$", "(a)(b)?", "C:2|P:")
+PATTERNS = (
+    "a",
+    "^a",
+    "b$",
+    "a.b",
+    "[aé]",
+    r"\d+",
+    "(?i)AB?",
+    ".",
+    "^$",
+    "x*",
+    "日|é",
+    r"\x00",
+    "^.$",
+    "(a)(b)?",
+    "C:2|P:",
+)
 FUNCTIONS = ("CONTAINS", "STARTS_WITH", "ENDS_WITH", "REGEX")
 
 
@@ -128,7 +144,7 @@ class QueryWriter:
                 clauses.append(self.optional(scope, depth + 1))
             else:
                 clauses.append(self.union(scope, depth + 1))
-        if not scope.elements:
+        while not scope.elements:
             clauses.append(self.pattern(scope))
         if self.chance(0.1) and not any(clause.startswith("UNION") for clause in clauses):
             # A FILTER may stand before what it reads; it waits for the end of the block.
@@ -205,11 +221,13 @@ class QueryWriter:
     def id(self, scope: Scope, wanted: str) -> str:
         if self.chance(scope.noise):
             return self.rng.choice(self.nodes)["id"]
-        if not self.chance(0.1):
-            return wanted
-        key = wanted.split(":")[1]
-        near = (f"C:{key}", f"P:{key}:{self.rng.choice(PREDICATES)}", f"P:{key}:", f"C:0{key}", f"{wanted} ", key, "")
-        return self.rng.choice((*near, "C:99999999999999999999"))
+        return self.near_id(wanted) if self.chance(0.15) else wanted
+
+    def near_id(self, id: str) -> str:
+        """An id that is none, or another one: the key of an element counts only together with the rest."""
+        key = id.split(":")[1]
+        other = f"P:{key}:{self.rng.choice(PREDICATES)}"
+        return self.rng.choice((other, other, f"C:{key}", f"P:{key}:", f"C:0{key}", f"{id} ", key, "C:" + "9" * 20))
 
     def link_id(self, scope: Scope, wanted: str) -> str:
         return f"(id: {self.given(self.id(scope, wanted))})"
@@ -319,8 +337,10 @@ class QueryWriter:
         if isinstance(found, int | float):
             same = float(found) if isinstance(found, int) else int(found)
             return self.rng.choice((same, str(found), bool(found), same))
+        if isinstance(found, str) and found[:2] in ("C:", "P:"):
+            return self.near_id(found)
         if isinstance(found, str):
-            changed = self.rng.choice((found + " ", found.upper(), found[:-1], self.id(Scope(noise=0), found) if ":" in found else ""))
+            changed = self.rng.choice((found + " ", found.upper(), found[:-1], ""))
             return {"true": True, "null": None, "1": 1}.get(found, changed)
         return text(found)
 
@@ -386,6 +406,7 @@ class QueryWriter:
         if self.chance(0.6):
             start = self.rng.randrange(len(part) + 1)
             part = part[start : start + self.rng.randint(0, 2)]
+        part = self.rng.choice((part, part, part, part.swapcase(), "_", "%"))
         return f"{function}({subject}, {self.given(part)})"
 
     # --- FIND and ORDER BY ---
@@ -426,7 +447,7 @@ class QueryWriter:
             ('NOT { (?y, "Knows", ?z) }', "KIP_2001"),
             ("FILTER(?z.name == 1)", "KIP_3001"),
             ("NOT { FILTER(?z.name == 1) }", "KIP_3001"),
-            ("UNION { ?y {type: \"Alpha\"} FILTER(?z.name == 1) }", "KIP_3001"),
+            ('UNION { ?y {type: "Alpha"} FILTER(?z.name == 1) }', "KIP_3001"),
             ('?z {type: "Alpha"} FILTER(?z.nothing == 1)', "KIP_2002"),
             ('?z {type: "Alpha"} FILTER(?z.attributes.n.k == 1)', "KIP_1001"),
             ('?z {type: "Alpha"} FILTER(REGEX(?z.name, "("))', "KIP_2003"),
@@ -445,11 +466,18 @@ class QueryWriter:
         if self.chance(0.7):
             clause, code = self.rng.choice(clause_faults)
             return self.command([*clauses, clause], columns, order, code)
-        find_faults = (("?z", "KIP_3001"), ("?z.name", "KIP_3001"), ("COUNT(?z)", "KIP_3001"), ("SUM(?z.nothing)", "KIP_3001"))
+        find_faults = (
+            ("?z", "KIP_3001"),
+            ("?z.name", "KIP_3001"),
+            ("COUNT(?z)", "KIP_3001"),
+            ("SUM(?z.nothing)", "KIP_3001"),
+        )
         column, code = self.rng.choice((*find_faults, ("", "")))
         if column:
             return self.command([*clauses, 'NOT { ?z {type: "Alpha"} }'], [*columns, column], order, code)
-        return self.command(clauses, columns, "\nORDER BY MAX(?" + clauses_variable(columns) + ".attributes.no)", "KIP_3001")
+        return self.command(
+            clauses, columns, "\nORDER BY MAX(?" + clauses_variable(columns) + ".attributes.no)", "KIP_3001"
+        )
 
 
 def clauses_variable(columns: list[str]) -> str:

@@ -16,6 +16,7 @@ from kip.plan import algebra as op
 from kip.plan import bind
 from kip.values import dumps
 from tests.oracle.evaluate import Answer, Graph, RefusedError, Row, TooLargeError, evaluate
+from tests.oracle.generate import dice
 from tests.oracle.generate_queries import Command
 
 MOST_PAGES, MOST_ROWS = 6, 200
@@ -52,7 +53,7 @@ def judge(nexus: Nexus, graph: Graph, command: Command, seed: int) -> Verdict:
         return Verdict(kind="too large")
     if len(answer.rows) > MOST_ROWS:
         return Verdict(kind="too large")
-    rng = Random(seed)
+    rng = dice(seed)
     response = _execute(nexus, command.text, command.parameters, readonly=rng.random() < 0.5)
     if "error" in response:
         return Verdict("an error instead of rows", answer.rows, response, "error")
@@ -127,7 +128,9 @@ def difference(query: op.Query, answer: Answer, actual: Sequence[Row]) -> str | 
         if expected != found:
             everything = Counter(shown(query, row) for row in answer.rows)
             is_order = everything == Counter(shown(query, row) for row in actual)
-            return f"{'order' if is_order else 'other rows'}, at row {at}: {expected - found} against {found - expected}"
+            return (
+                f"{'order' if is_order else 'other rows'}, at row {at}: {expected - found} against {found - expected}"
+            )
         at += len(tie)
     return None
 

@@ -392,7 +392,9 @@ class Write:
         target["attributes"].update(copy.deepcopy(filled))
         target["attributes"]["aliases"] = without_repeats(aliases)
         trails = [*(node["metadata"].get("_merged_from", []) for node in (target, source))]
-        target["metadata"]["_merged_from"] = without_repeats([*trails[0], *trails[1], f"{source['type']}:{source['name']}"])
+        target["metadata"]["_merged_from"] = without_repeats(
+            [*trails[0], *trails[1], f"{source['type']}:{source['name']}"]
+        )
         self.touch(target["id"])
         del self.concepts[source["id"]]
         counts["links_repointed"] = len(repointed & self.links.keys())

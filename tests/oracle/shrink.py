@@ -30,6 +30,27 @@ def shrink(text: str, still_fails: Callable[[str], bool]) -> str:
 
 def smaller(node: Any) -> Iterator[Any]:
     """The tree with one part less, for every part that can go or be replaced by something simpler."""
+    yield from simpler(node)
+    for part in fields(node):
+        inner = getattr(node, part.name)
+        if isinstance(inner, ast.Node):
+            yield from (replace(node, **{part.name: less}) for less in smaller(inner))
+        elif isinstance(inner, tuple):
+            yield from (replace(node, **{part.name: less}) for less in shorter(inner, part.name == "order_by"))
+
+
+def shorter(items: tuple[Any, ...], may_be_empty: bool) -> Iterator[tuple[Any, ...]]:
+    """The items without one of them, or with one of them smaller."""
+    for number, item in enumerate(items):
+        before, after = items[:number], items[number + 1 :]
+        if before or after or may_be_empty:
+            yield (*before, *after)
+        if isinstance(item, ast.Node):
+            yield from ((*before, less, *after) for less in smaller(item))
+
+
+def simpler(node: Any) -> Iterator[Any]:
+    """Something simpler in the place of a node."""
     match node:
         case ast.Conjunction() | ast.Disjunction():
             yield from node.operands
@@ -40,18 +61,5 @@ def smaller(node: Any) -> Iterator[Any]:
         case ast.ConceptMatcher(type=ast.Node(), name=ast.Node()):
             yield replace(node, type=None)
             yield replace(node, name=None)
-        case ast.TripleMatcher():
-            if not isinstance(node.predicate, ast.Variable) and node.predicate.hops is not None:
-                yield replace(node, predicate=replace(node.predicate, hops=None))
-    for part in fields(node):
-        inner = getattr(node, part.name)
-        if isinstance(inner, tuple):
-            for number, item in enumerate(inner):
-                if len(inner) > 1 or part.name == "order_by":
-                    yield replace(node, **{part.name: (*inner[:number], *inner[number + 1 :])})
-                if isinstance(item, ast.Node):
-                    for simpler in smaller(item):
-                        yield replace(node, **{part.name: (*inner[:number], simpler, *inner[number + 1 :])})
-        elif isinstance(inner, ast.Node):
-            for simpler in smaller(inner):
-                yield replace(node, **{part.name: simpler})
+        case ast.PredicateNames(hops=ast.Hops()):
+            yield replace(node, hops=None)

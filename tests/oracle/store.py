@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 
 from kip.backends.base import Authorship, Change, Concept
@@ -12,7 +11,7 @@ from kip.backends.sqlite import SqliteBackend
 from kip.clock import FixedClock, iso
 from kip.nexus import Nexus
 from tests.oracle.evaluate import Graph, Node
-from tests.oracle.generate import PREDICATES, TYPES, UNUSED_PREDICATE, UNUSED_TYPE, GraphSpec, graph, text
+from tests.oracle.generate import PREDICATES, TYPES, UNUSED_PREDICATE, UNUSED_TYPE, GraphSpec, dice, graph, text
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -38,7 +37,7 @@ class Store:
     def __init__(self, seed: int, spaces: int = 2) -> None:
         self.backend = SqliteBackend(":memory:")
         self.clock = FixedClock(START)
-        rng = Random(seed)
+        rng = dice(seed)
         self.loaders = [Loader(self.backend, f"s{n}", self.clock, graph(rng)) for n in range(spaces)]
         pending = [loader.steps() for loader in self.loaders]
         while pending:
@@ -60,6 +59,11 @@ class Loader:
         self.ids: list[str] = []
         self.nexus, first = open_space(backend, space, clock, TYPES[0])
         self._concept(first, "$ConceptType", TYPES[0], {}, {})
+
+    def load(self) -> None:
+        """Write everything."""
+        for _ in self.steps():
+            pass
 
     def steps(self) -> Any:
         """Each step is one command. Yields a true value after each."""
@@ -112,8 +116,8 @@ class Loader:
     def _concepts(self, start: int, end: int) -> None:
         chosen = self.spec.concepts[start:end]
         blocks = "".join(
-            f"CONCEPT {{ {{type: {text(concept.type)}, name: {text(concept.name)}}} SET ATTRIBUTES {text(concept.attributes)} }}"
-            f" WITH METADATA :m{number}\n"
+            f"CONCEPT {{ {{type: {text(concept.type)}, name: {text(concept.name)}}}"
+            f" SET ATTRIBUTES {text(concept.attributes)} }} WITH METADATA :m{number}\n"
             for number, concept in enumerate(chosen)
         )
         parameters = {f"m{number}": concept.metadata for number, concept in enumerate(chosen)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import apsw
 import pytest
 
 from kip.backends.sqlite import SqliteBackend
 from kip.backends.sqlite_rows import bind
+from kip.backends.sqlite_schema import connect
 from kip.compile.sql import compile_query
 from kip.errors import KipError
 from kip.lang import ast, parse
@@ -25,7 +25,7 @@ def _explain(path: Path, text: str) -> str:
     command = parse(text)
     assert isinstance(command, ast.Find)
     statement = compile_query(bind_find(command), (), None)
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    connection = connect(str(path), read_only=True, time_limit=5)
     values = [1, *(bind(binding, {}) for binding in statement.bindings)]
     lines = connection.execute(f"EXPLAIN QUERY PLAN {statement.text}", values).fetchall()
     connection.close()
