@@ -280,7 +280,8 @@ def _fill_target(source: Concept, target: Concept, drafts: Drafts) -> int:
     missing = {key: value for key, value in source.attributes.items() if key not in target.attributes}
     aliases = [*_aliases(target), *_aliases(source), source.name]
     attributes: dict[str, Json] = {**target.attributes, **missing}
-    attributes["aliases"] = [*_unique(alias for alias in aliases if alias != target.name)]
+    if isinstance(target.attributes.get("aliases"), list | str | None):
+        attributes["aliases"] = [*_unique(alias for alias in aliases if alias != target.name)]
     trail = [*_trail(target), *_trail(source), f"{source.type}:{source.name}"]
     metadata: dict[str, Json] = {**target.metadata, "_merged_from": [*_unique(trail)]}
     drafts.revise(target.id, attributes, metadata)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from typing import cast
 
 from kip.plan import algebra as op
@@ -206,11 +207,17 @@ def inputs(query: op.Query) -> op.Query:
             names[item.name] = None
         elif isinstance(item, tuple):
             pending.extend(reversed(cast(tuple[object, ...], item)))
-        elif is_dataclass(item):
-            pending.extend(getattr(item, part.name) for part in reversed(fields(item)))
+        else:
+            pending.extend(getattr(item, name) for name in _field_names(type(item)))
         if isinstance(item, op.TextTest) and item.function == "REGEX" and isinstance(item.pattern, op.Const | op.Param):
             patterns[item.pattern] = None
     return replace(query, parameters=tuple(names), patterns=tuple(patterns))
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a plan node, last first; none for plain values."""
+    return tuple(field.name for field in reversed(fields(kind))) if is_dataclass(kind) else ()
 
 
 def identify(query: op.Query) -> op.Query:

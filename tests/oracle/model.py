@@ -455,6 +455,17 @@ class Write:
             is_removed = node["id"] not in self.links and "subject" in node
             if is_removed and subject is not None and (subject["type"], subject["name"]) in PROTECTED:
                 raise RefusedError("KIP_3004")
+        self.check_unused(before)
+
+    def check_unused(self, before: Graph) -> None:
+        """A definition stays as long as it has instances."""
+        left = [
+            *(node["type"] for id, node in before.concepts.items() if id in self.concepts),
+            *(node["predicate"] for id, node in before.links.items() if id in self.links),
+        ]
+        for id, node in before.concepts.items():
+            if id not in self.concepts and node["type"] in DEFINITIONS and node["name"] in left:
+                raise RefusedError("KIP_2002")
 
     def differs(self, id: str) -> bool:
         return id in self.touched or not (id in self.concepts or id in self.links)
