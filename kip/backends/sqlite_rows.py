@@ -53,7 +53,7 @@ def _storable(value: Json) -> Any:
         try:
             return float(value)
         except OverflowError:
-            return math.copysign(math.inf, value)
+            return math.inf if value > 0 else -math.inf
     return value
 
 

@@ -354,8 +354,14 @@ class Evaluation:
         numbers = [value for value in found if values.rank(value) == values.NUMBER]
         if not numbers:
             return None
-        total = _total(numbers)
-        return total if aggregation.function == "SUM" else total / len(numbers)
+        exact = sum(map(Fraction, numbers), Fraction())
+        if aggregation.function == "AVG":
+            exact /= len(numbers)
+        is_whole = aggregation.function == "SUM" and all(isinstance(number, int) for number in numbers)
+        try:
+            return sum(numbers) if is_whole else float(exact)
+        except OverflowError:
+            raise RefusedError("KIP_2003") from None  # no JSON number holds it
 
 
 def unified(solution: Solution, *bound: tuple[str, str]) -> Iterator[Solution]:
@@ -375,13 +381,6 @@ def _by(solutions: list[Solution], key: Any) -> list[list[Solution]]:
     for solution in solutions:
         found.setdefault(key(solution), []).append(solution)
     return list(found.values())
-
-
-def _total(numbers: list[Any]) -> Any:
-    """Exact for integers; the nearest float to the exact sum otherwise."""
-    if all(isinstance(number, int) for number in numbers):
-        return sum(numbers)
-    return float(sum(Fraction(number) for number in numbers))
 
 
 def _equal(left: Any, right: Any) -> bool:

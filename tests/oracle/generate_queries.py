@@ -335,8 +335,8 @@ class QueryWriter:
         if isinstance(found, bool):
             return self.rng.choice((int(found), text(found)))
         if isinstance(found, int | float):
-            same = float(found) if isinstance(found, int) else int(found)
-            return self.rng.choice((same, str(found), bool(found), same))
+            same = int(found) if isinstance(found, float) or abs(found) > 2**1000 else float(found)
+            return self.rng.choice((same, same, int(found) + 1, str(found), bool(found)))
         if isinstance(found, str) and found[:2] in ("C:", "P:"):
             return self.near_id(found)
         if isinstance(found, str):

@@ -142,8 +142,8 @@ def shown(query: op.Query, row: Row) -> tuple[str, ...]:
         is_number = isinstance(cell, int | float) and not isinstance(cell, bool)
         if not query.grouped or not is_number:
             cells.append(dumps(cell))
-        elif isinstance(column, op.Aggregation) and column.function in ("SUM", "AVG"):
-            cells.append(f"{cell:.12g}")
+        elif isinstance(cell, float) and isinstance(column, op.Aggregation) and column.function in ("SUM", "AVG"):
+            cells.append(f"{cell:.12g}")  # a sum may be rounded on the way
         else:
             cells.append(str(int(cell) if cell == int(cell) else cell))
     return tuple(cells)

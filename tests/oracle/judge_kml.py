@@ -88,11 +88,7 @@ class Sequence:
         for type in ["$PropositionType", *(node["name"] for node in found)]:
             found.extend(self.find("?x {type: :type}", {"type": type}))
         found.extend(self.find("?x (?s, ?p, ?o)", {}))
-        stored = {node["id"]: node for node in found}
-        # Concepts whose type is not defined any more are found by id only.
-        for id in self.model.graph.concepts.keys() - stored.keys():
-            stored.update((node["id"], node) for node in self.find("?x {id: :id}", {"id": id}))
-        return stored
+        return {node["id"]: node for node in found}
 
     def find(self, clause: str, parameters: dict[str, Any]) -> list[Node]:
         response = self.loader.nexus.execute_kip(

@@ -44,6 +44,7 @@ class Model:
         write = Write(self.graph, parameters, now, choose)
         result = write.run(parse(command), dry_run)
         write.check_untouchable(self.graph)
+        write.check_in_use(self.graph)
         if not dry_run:
             self.graph = write.finished(self.graph)
         return result
@@ -338,10 +339,13 @@ class Write:
         if any(number is None for number in numbers):
             return None
         a, b, *rest = numbers
-        if expression.function == "ADD":
-            return a + b  # type: ignore[operator]
-        if expression.function == "MUL":
-            return a * b  # type: ignore[operator]
+        try:
+            if expression.function == "ADD":
+                return a + b  # type: ignore[operator]
+            if expression.function == "MUL":
+                return a * b  # type: ignore[operator]
+        except OverflowError:
+            raise RefusedError("KIP_2003") from None
         return max(b, min(a, rest[0]))  # type: ignore[type-var]
 
     def operand(self, expression: Any, node: Node) -> Json:
@@ -455,17 +459,12 @@ class Write:
             is_removed = node["id"] not in self.links and "subject" in node
             if is_removed and subject is not None and (subject["type"], subject["name"]) in PROTECTED:
                 raise RefusedError("KIP_3004")
-        self.check_unused(before)
-
-    def check_unused(self, before: Graph) -> None:
-        """A definition stays as long as it has instances."""
-        left = [
-            *(node["type"] for id, node in before.concepts.items() if id in self.concepts),
-            *(node["predicate"] for id, node in before.links.items() if id in self.links),
-        ]
-        for id, node in before.concepts.items():
-            if id not in self.concepts and node["type"] in DEFINITIONS and node["name"] in left:
-                raise RefusedError("KIP_2002")
+        # A definition stays as long as it has instances.
+        gone = [node for id, node in before.concepts.items() if id not in self.concepts]
+        kept = {self.concepts[id]["type"] for id in before.concepts if id in self.concepts}
+        kept |= {node["predicate"] for id, node in before.links.items() if id in self.links}
+        if any(node["type"] in DEFINITIONS and node["name"] in kept for node in gone):
+            raise RefusedError("KIP_2002")
 
     def differs(self, id: str) -> bool:
         return id in self.touched or not (id in self.concepts or id in self.links)
