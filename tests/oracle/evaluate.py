@@ -312,7 +312,7 @@ class Evaluation:
         """One row for each solution key; a sort key outside it takes its extreme value (decision 2)."""
         entries: list[_Entry] = []
         for same in _by(solutions, lambda solution: tuple(solution[name] for name in query.key)):
-            row = tuple(self.shown(self.value(column, same[0])) for column in query.columns)  # type: ignore[arg-type]
+            row = tuple(self.shown(self.value(column, same[0])) for column in query.columns)
             entries.append(([self.sort_value(sort, row, same) for sort in query.order], row))
         return entries
 

@@ -69,14 +69,14 @@ def dice(seed: object) -> Random:
 def value(rng: Random) -> Json:
     """Any JSON value."""
     kinds = (INTEGERS, WIDE, FLOATS, STRINGS, STRINGS, (True, False), (None,), ARRAYS, OBJECTS)
-    return rng.choice(rng.choice(kinds))  # type: ignore[arg-type,type-var]
+    return rng.choice(rng.choice(kinds))
 
 
 def primitive(rng: Random) -> Json:
     """A number, string, boolean or null; the small ones more often, so that values meet."""
     if rng.random() < 0.6:
         return rng.choice((0, 1, 2, 3, 1.0, 0.5, "1", "true", "a", "ab", "é", True, False, None))
-    return rng.choice(rng.choice((INTEGERS, WIDE, FLOATS, STRINGS, (True, False), (None,))))  # type: ignore[arg-type,type-var]
+    return rng.choice(rng.choice((INTEGERS, WIDE, FLOATS, STRINGS, (True, False), (None,))))
 
 
 def properties(rng: Random, keys: tuple[str, ...]) -> dict[str, Json]:

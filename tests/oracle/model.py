@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Any
 from unittest.mock import patch
 
@@ -44,7 +44,6 @@ class Model:
         write = Write(self.graph, parameters, now, choose)
         result = write.run(parse(command), dry_run)
         write.check_untouchable(self.graph)
-        write.check_in_use(self.graph)
         if not dry_run:
             self.graph = write.finished(self.graph)
         return result
@@ -339,14 +338,13 @@ class Write:
         if any(number is None for number in numbers):
             return None
         a, b, *rest = numbers
+        if expression.function == "CLAMP":
+            return max(b, min(a, rest[0]))
         try:
-            if expression.function == "ADD":
-                return a + b  # type: ignore[operator]
-            if expression.function == "MUL":
-                return a * b  # type: ignore[operator]
-        except OverflowError:
-            raise RefusedError("KIP_2003") from None
-        return max(b, min(a, rest[0]))  # type: ignore[type-var]
+            return a + b if expression.function == "ADD" else a * b
+        except OverflowError:  # an integer past the floats met a float
+            sign = max(a, b, key=abs) if expression.function == "ADD" else 1 - 2 * ((a < 0) != (b < 0))
+            return inf if sign > 0 else -inf
 
     def operand(self, expression: Any, node: Node) -> Json:
         if not isinstance(expression, ast.Path):
