@@ -57,8 +57,10 @@ class Store:
 
 def _columns(result: Any, rows: Rows, _: Parameters) -> bool:
     """kip answers by column, a single one bare; SQL by row."""
+    if not rows:  # in a small graph nobody may live in a rare city
+        return not any(result)
     columns = [list(column) for column in zip(*rows, strict=True)]
-    return bool(rows) and result == (columns[0] if len(columns) == 1 else columns)
+    return result == (columns[0] if len(columns) == 1 else columns)
 
 
 def _scalar(result: Any, rows: Rows, _: Parameters) -> bool:

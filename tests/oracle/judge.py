@@ -24,7 +24,10 @@ MOST_PAGES, MOST_ROWS = 6, 200
 
 @dataclass(frozen=True)
 class Verdict:
-    """``fault`` says in which way the engine disagrees; None when it agrees, or the query was too large."""
+    """``fault`` says in which way the engine disagrees; None when it agrees, or the query was too large.
+
+    ``kind`` is what was compared: rows, pages, an error; or why nothing was: too large, or no valid plan.
+    """
 
     fault: str | None = None
     expected: object = None
@@ -44,7 +47,10 @@ def judge(nexus: Nexus, graph: Graph, command: Command, seed: int) -> Verdict:
     """Run one command: whole, and in pages of a random size."""
     if command.error is not None:
         return _same_code(command.error, _execute(nexus, command.text, command.parameters))
-    query = plan(command.text)
+    try:
+        query = plan(command.text)
+    except KipError as error:
+        return Verdict(f"refused with {error.code}: {error.message}", kind="plan")
     try:
         answer = evaluate(query, command.parameters, graph)
     except RefusedError as error:
@@ -84,8 +90,8 @@ def _pages(nexus: Nexus, command: Command, query: op.Query, answer: Answer, rng:
     size = max(rng.choice((1, 2, 3, 5, max(total, 1), total + 1)), -(-total // MOST_PAGES))
     limit = rng.choice((str(size), ":limit"))
     rows: list[Row] = []
-    cursor, page = None, []
-    while True:
+    cursor, fault = None, None
+    while fault is None:
         text = f"{command.text}\nLIMIT {limit}"
         parameters = {**command.parameters, "limit": size}
         if cursor is not None:
@@ -93,18 +99,17 @@ def _pages(nexus: Nexus, command: Command, query: op.Query, answer: Answer, rng:
             parameters["cursor"] = cursor
         response = _execute(nexus, text, parameters)
         if "error" in response:
-            return Verdict(f"an error on a page of {size}", answer.rows, response, "page error")
+            return Verdict(f"an error on a page of {size}", answer.rows, response, "error")
         page = rows_of(response["result"], query)
-        rows.extend(page)
         cursor = response.get("next_cursor")
-        remain = len(rows) < total
-        if (cursor is not None) != remain or len(page) != min(size, total - len(rows) + len(page)):
-            break
+        if len(page) != min(size, total - len(rows)):
+            fault = f"{len(page)} rows after {len(rows)} of {total}"
+        rows.extend(page)
+        if fault is None and (cursor is None) != (len(rows) == total):
+            fault = f"{'no' if cursor is None else 'a'} cursor after {len(rows)} of {total} rows"
         if cursor is None:
             break
-    fault = difference(query, answer, rows)
-    if fault is None and cursor is not None:
-        fault = "a cursor after the last row"
+    fault = fault or difference(query, answer, rows)
     return Verdict(None if fault is None else f"pages of {size}: {fault}", answer.rows, rows, "pages")
 
 
@@ -151,7 +156,5 @@ def shown(query: op.Query, row: Row) -> tuple[str, ...]:
 
 def disagrees(nexus: Nexus, graph: Graph, command: Command, seed: int) -> bool:
     """Whether the engine disagrees on a command that may make no sense, as the shrinker tries many."""
-    try:
-        return judge(nexus, graph, command, seed).fault is not None
-    except KipError:
-        return False
+    verdict = judge(nexus, graph, command, seed)
+    return verdict.fault is not None and verdict.kind != "plan"
