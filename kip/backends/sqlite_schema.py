@@ -44,7 +44,7 @@ CREATE TABLE link (
 ) STRICT;
 CREATE UNIQUE INDEX link_identity ON link (subject, predicate, object, space);
 CREATE INDEX link_by_object ON link (object, predicate, subject, space);
-CREATE INDEX link_by_predicate ON link (space, predicate, subject, object);
+CREATE INDEX link_by_predicate ON link (space, predicate, object, subject);
 CREATE TABLE revision (
     sequence INTEGER PRIMARY KEY, space INTEGER NOT NULL REFERENCES space, element TEXT NOT NULL,
     kind TEXT NOT NULL, version INTEGER NOT NULL, before TEXT,
@@ -73,7 +73,7 @@ STATISTICS = (
     ("concept", "concept_by_type", "500000 500000 50000"),
     ("link", "link_identity", "2000000 4 3 1 1"),
     ("link", "link_by_object", "2000000 20 15 1 1"),
-    ("link", "link_by_predicate", "2000000 2000000 100000 3 1"),
+    ("link", "link_by_predicate", "2000000 2000000 100000 15 1"),
 )
 """What the query planner assumes about the data: a typical graph. Fixed, so that plans do not change with the
 data; without them it takes a whole predicate for as selective as the links of one element."""

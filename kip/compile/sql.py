@@ -7,7 +7,7 @@ page projects, so that whole elements are fetched for the page and not for what 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kip.compile.sql_frame import Assembly, Frame
 from kip.compile.sql_patterns import apply
@@ -21,11 +21,13 @@ class _Order:
     """One sort key of the page, most significant column first; null last in both directions.
 
     Where all values have one type it is the value's column; else those of the type's rank, of the value, and of
-    the exact place of numbers that the value has rounded (null for all others).
+    the exact place of numbers that the value has rounded (null for all others). A column that is never null is
+    compared plainly, so that an index finds the cursor's place.
     """
 
     columns: tuple[str, ...]
     descending: bool
+    nullable: bool = True
 
 
 Position = tuple[int, ...]
@@ -70,13 +72,24 @@ def _solution_page(query: op.Query, frame: Frame) -> _Page:
         if outside:
             grouped = True
             found = json_text_term(f"kip_{'max' if sort.descending else 'min'}({found.json})")
-        orders.append(_sort_columns(found, f"s{number}", sort.descending, listed))
-    orders.extend(_Order((column,), False) for column in columns.values())
+        order = _sort_columns(found, f"s{number}", sort.descending, listed)
+        orders.append(replace(order, nullable=not _always_named(sort.expression, query)))
+    orders.extend(_Order((column,), False, name not in query.never_null) for name, column in columns.items())
     word = "SELECT DISTINCT" if query.distinct and not grouped else "SELECT"
     select = f"{word} {', '.join(listed)}{frame.body()}"
     if grouped:
         select += "\n GROUP BY " + ", ".join(frame.key(name) for name in columns)
     return _Page(select, columns, orders, {})
+
+
+def _always_named(expression: op.Column, query: op.Query) -> bool:
+    """True for the type or name of a concept that every solution binds."""
+    return (
+        isinstance(expression, op.Field)
+        and expression.name in ("type", "name")
+        and expression.variable in query.never_null
+        and dict(query.block.kinds)[expression.variable] == op.Kind.CONCEPT
+    )
 
 
 def _sort_columns(found: Term, name: str, descending: bool, listed: list[str]) -> _Order:
@@ -248,7 +261,8 @@ def _order_by(orders: list[_Order]) -> str:
     parts: list[str] = []
     for order in orders:
         # In descending order SQLite puts NULL last by itself.
-        parts.append(f"page.{order.columns[0]} {'DESC' if order.descending else 'ASC NULLS LAST'}")
+        ascending = "ASC NULLS LAST" if order.nullable else "ASC"
+        parts.append(f"page.{order.columns[0]} {'DESC' if order.descending else ascending}")
         parts.extend(f"page.{column} {'DESC' if order.descending else 'ASC'}" for column in order.columns[1:])
     return "\nORDER BY " + ", ".join(parts)
 
@@ -265,7 +279,7 @@ def _after(orders: list[_Order], position: Position, first: int) -> str:
                 equal.append(f"{column} IS NULL")
                 continue
             later = f"{column} {sign} ?{number}"
-            if place == 0:
+            if place == 0 and order.nullable:
                 later = f"({later} OR {column} IS NULL)"
             branches.append("(" + " AND ".join([*equal, later]) + ")")
             equal.append(f"{column} = ?{number}")

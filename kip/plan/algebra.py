@@ -274,8 +274,8 @@ class Query:
     """A FIND, bound. ``key`` names the variables that tell solutions apart (decision 2).
 
     Derived by the rewrite: ``parameters`` are the names of all parameters read, ``patterns`` the regular expressions
-    that must be valid before the query runs; ``fingerprint`` identifies
-    what is asked, page size and position apart (a cursor is bound to it); ``identity`` the whole query.
+    that must be valid before the query runs, ``never_null`` variables that every solution binds. ``fingerprint``
+    identifies what is asked, page size and position apart (a cursor is bound to it); ``identity`` the whole query.
     """
 
     block: Block
@@ -288,6 +288,7 @@ class Query:
     schema_uses: tuple[SchemaUse, ...] = ()
     parameters: tuple[str, ...] = field(default=(), compare=False)
     patterns: tuple[Value, ...] = field(default=(), compare=False)
+    never_null: frozenset[str] = field(default=frozenset(), compare=False)
     fingerprint: str = field(default="", compare=False)
     identity: str = field(default="", compare=False)
 

@@ -214,6 +214,13 @@ def inputs(query: op.Query) -> op.Query:
     return replace(query, parameters=tuple(names), patterns=tuple(patterns))
 
 
+def never_null(query: op.Query) -> op.Query:
+    """Variables of patterns that stand in the top block itself are bound in every solution."""
+    patterns = (op.ConceptMatch, op.LinkMatch, op.LinkLookup, op.Walk)
+    bound = (name for item in query.block.operators if isinstance(item, patterns) for name in operator_variables(item))
+    return replace(query, never_null=frozenset(bound))
+
+
 @cache
 def _field_names(kind: type) -> tuple[str, ...]:
     """The fields of a plan node, last first; none for plain values."""
@@ -231,4 +238,10 @@ def _digest(text: str) -> str:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=9).hexdigest()
 
 
-RULES: tuple[Callable[[op.Query], op.Query], ...] = (_on_blocks(walks_last), needs_distinct, inputs, identify)
+RULES: tuple[Callable[[op.Query], op.Query], ...] = (
+    _on_blocks(walks_last),
+    needs_distinct,
+    inputs,
+    never_null,
+    identify,
+)
