@@ -206,7 +206,8 @@ def _correlation(block: op.Block, alias: str, seen: list[str], state: Frame) -> 
 
 def _joins_directly(link: op.LinkMatch, frame: Frame) -> bool:
     ends = [frame.bound(link.subject), frame.bound(link.object)]
-    return any(ends) and not frame.bound(link.variable) and link.subject != link.object
+    three = {link.variable, link.subject, link.object}
+    return any(ends) and not frame.bound(link.variable) and len(three) == 3
 
 
 def _optional_link(link: op.LinkMatch, frame: Frame) -> None:
