@@ -33,7 +33,7 @@ class Term:
 
     def is_narrow(self) -> str:
         """SQL that holds unless the value is a number past the 64-bit integers."""
-        return f"(typeof({self.value}) <> 'real' OR abs({self.value}) < 9e18)"
+        return f"(typeof({self.value}) <> 'real' OR {self.value} BETWEEN -9e18 AND 9e18)"
 
     def rank_sql(self) -> str:
         """SQL of the rank; NULL when the value is null."""

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from kip.backends.sqlite import SqliteBackend
+from kip.clock import FixedClock
 from kip.values import Json
+from tests.oracle.generate import ConceptSpec, GraphSpec
 from tests.oracle.generate_queries import Command
 from tests.oracle.judge import judge
-from tests.oracle.store import Loader, Store
+from tests.oracle.store import START, Loader, Store
 
 MANY = " ".join(f'OPTIONAL {{ (?a, "knows", ?b{n}) ?b{n} {{type: "Beta"}} }}' for n in range(12))
 EVERYTHING = '(?c, "causes"{0}, ?c)'
@@ -73,4 +76,15 @@ def test_rows(case: str, loader: Loader) -> None:
 def test_a_bad_pattern_is_refused_whatever_the_data(case: str, loader: Loader) -> None:
     text, parameters = BAD_PATTERNS[case]
     verdict = judge(loader.nexus, loader.graph, Command(text, parameters, "KIP_2003"), 1)
+    assert verdict.fault is None, verdict
+
+
+@pytest.mark.parametrize("condition", ["!IN(?a.attributes.n, [1])", "!(?a.attributes.n == ?a.attributes.n)"])
+def test_the_least_integer_of_64_bits(condition: str) -> None:
+    concepts = [ConceptSpec("Alpha", "a", {"n": -(2**63)}, {}), ConceptSpec("Alpha", "b", {"n": 1}, {})]
+    loader = Loader(SqliteBackend(":memory:"), "s", FixedClock(START), GraphSpec(concepts))
+    loader.load()
+    command = Command(f'FIND(?a.name) WHERE {{ ?a {{type: "Alpha"}} FILTER({condition}) }}', {})
+    verdict = judge(loader.nexus, loader.graph, command, 1)
+    loader.nexus.close()
     assert verdict.fault is None, verdict
