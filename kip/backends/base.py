@@ -238,7 +238,7 @@ class Reader(Protocol):
         """Cosine similarities of some concepts; those without a vector are left out."""
         ...
 
-    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, float]:
+    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, int]:
         """The weight of each token in a score: rarer among the concepts, or links, of the space is heavier."""
         ...
 

@@ -339,7 +339,7 @@ class SqliteReader:
         found = self._backend.vectors.similarities(self._connection, self._space, search, keys)
         return {concept_id(key): score for key, score in found.items()}
 
-    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, float]:
+    def weights(self, kind: ElementKind, tokens: Iterable[str]) -> dict[str, int]:
         return SearchIndex(self._connection, self._space, self._backend.frequencies).weights(kind, tokens)
 
 

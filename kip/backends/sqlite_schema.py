@@ -62,7 +62,7 @@ CREATE TABLE tombstone (
     space INTEGER NOT NULL REFERENCES space, digest BLOB NOT NULL, PRIMARY KEY (space, digest)
 ) STRICT, WITHOUT ROWID;
 CREATE VIRTUAL TABLE search USING fts5 (
-    named, tokens, scope, content = '', contentless_delete = 1, tokenize = 'ascii'
+    terms, content = '', contentless_delete = 1, tokenize = 'ascii', detail = 'none'
 );
 CREATE VIRTUAL TABLE search_terms USING fts5vocab (search, 'row');
 """

@@ -76,7 +76,7 @@ def _index_differences(connection: apsw.Connection) -> Iterator[Finding]:
     """Elements whose search entry is missing, stale or left over, found by comparing digests of all entries."""
     stored = _stored_digests(connection)
     for key, document in _documents(connection):
-        if stored.pop(key, 0) != _digest(_occurrences(document)):
+        if stored.pop(key, 0) != _digest(document.lower().split()):
             yield Finding("search", f"the search entry of element {key} is not current", repairable=True)
     for key in stored:
         yield Finding("search", f"the search entry of element {key} is left over", repairable=True)
@@ -86,10 +86,7 @@ def _index_differences(connection: apsw.Connection) -> Iterator[Finding]:
         yield Finding("search", "the number of search entries is not current", repairable=True)
 
 
-Document = tuple[str, str, str]
-
-
-def _documents(connection: apsw.Connection) -> Iterator[tuple[int, Document]]:
+def _documents(connection: apsw.Connection) -> Iterator[tuple[int, str]]:
     """What the index should hold, element by element."""
     for (space,) in connection.execute("SELECT number FROM space").fetchall():
         index = SearchIndex(connection, _integer(space))
@@ -103,31 +100,24 @@ def _documents(connection: apsw.Connection) -> Iterator[tuple[int, Document]]:
                     yield _integer(row[0]), document
 
 
-def _occurrences(document: Document) -> Iterator[tuple[str, str]]:
-    for column, text in zip(("named", "tokens", "scope"), document, strict=True):
-        for term in text.split():
-            yield term.lower(), column
-
-
-def _digest(occurrences: Iterable[tuple[str, str]]) -> int:
-    """The sum of the hashes of all occurrences: order does not matter, as it does not for searching."""
-    return sum(map(_occurrence_hash, occurrences)) & _MASK
+def _digest(terms: Iterable[str]) -> int:
+    """The sum of the hashes of all terms, which does not depend on their order."""
+    return sum(map(_term_hash, terms)) & _MASK
 
 
 _MASK = 0xFFFF_FFFF_FFFF_FFFF
 
 
-def _occurrence_hash(occurrence: tuple[str, str]) -> int:
-    return int.from_bytes(hashlib.blake2b(repr(occurrence).encode(), digest_size=8).digest())
+def _term_hash(term: str) -> int:
+    return int.from_bytes(hashlib.blake2b(term.encode(), digest_size=8).digest())
 
 
 def _stored_digests(connection: apsw.Connection) -> dict[int, int]:
     digests: dict[int, int] = {}
     connection.execute("CREATE VIRTUAL TABLE temp.search_instances USING fts5vocab (main, search, 'instance')")
     try:
-        for term, key, column in connection.execute("SELECT term, doc, col FROM search_instances"):
-            hashed = _occurrence_hash((str(term), str(column)))
-            digests[_integer(key)] = (digests.get(_integer(key), 0) + hashed) & _MASK
+        for term, key in connection.execute("SELECT term, doc FROM search_instances"):
+            digests[_integer(key)] = (digests.get(_integer(key), 0) + _term_hash(str(term))) & _MASK
     finally:
         connection.execute("DROP TABLE temp.search_instances")
     return digests
@@ -142,10 +132,10 @@ def rebuild(connection: apsw.Connection) -> None:
     """Make all derived state anew: the search index and the attribute indexes. One transaction."""
     with connection:
         connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
-        insert = "INSERT INTO search (rowid, named, tokens, scope) VALUES (?, ?, ?, ?)"
-        connection.executemany(insert, ((key, *document) for key, document in _documents(connection))).fetchall()
+        connection.executemany("INSERT INTO search (rowid, terms) VALUES (?, ?)", _documents(connection)).fetchall()
         for kind in ("concept", "link"):
-            count = f"SELECT count(*) FROM search WHERE search MATCH '{{scope}} : (' || number || '{kind[0]})'"
+            held = f"'\"' || number || '{kind[0]}\"'"
+            count = f"SELECT count(*) FROM search WHERE search MATCH {held}"
             connection.execute(f"UPDATE space SET {kind}_documents = ({count})")
         rows = connection.execute(f"SELECT {CONCEPT_COLUMNS} FROM concept AS c WHERE c.type = '$ConceptType'")
         definitions: list[Concept] = [concept_of(row) for row in rows]

@@ -7,7 +7,6 @@ identifier rule of SPECIFICATION.md 2.8.1, and is checked once more.
 from __future__ import annotations
 
 import re
-from typing import Literal
 
 from kip.errors import KipError
 
@@ -26,12 +25,12 @@ def json_path(key: str) -> str:
     return f"'$.\"{identifier(key)}\"'"
 
 
-def fts_terms(columns: str, terms: list[str], joined: Literal["AND", "OR"]) -> str:
-    """An FTS5 expression: the columns (separated by blanks) hold all, or at least one, of the terms.
+def fts_all(terms: list[str]) -> str:
+    """An FTS5 expression: all of the terms are held.
 
     Raises KIP_4003 for a term that is not plain ASCII letters and digits: nothing else may reach the index.
     """
     if not terms or not all(term.isascii() and term.isalnum() for term in terms):
         raise KipError("KIP_4003", "a search token is not encoded")
-    listed = " ".join(identifier(column) for column in columns.split(" "))
-    return f"{{{listed}}} : ({f' {joined} '.join(terms)})"
+    # In quotes, because a bare word such as AND would be an operator.
+    return " AND ".join(f'"{term}"' for term in terms)

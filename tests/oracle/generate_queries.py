@@ -77,7 +77,7 @@ def query(rng: Random, graph: Graph) -> Command:
     """One command. One in thirty has a fault whose code is known."""
     writer = QueryWriter(rng, graph)
     scope = Scope()
-    clauses = writer.block(scope, 0)
+    clauses = writer.alternative(scope) if rng.random() < 0.04 else writer.block(scope, 0)
     columns, order = writer.columns(scope), ""
     if rng.random() < 0.6:
         order = "\nORDER BY " + ", ".join(writer.sort_key(scope, columns) for _ in range(rng.randint(1, 3)))
@@ -178,6 +178,12 @@ class QueryWriter:
         return self.nested("UNION", clauses)
 
     # --- patterns ---
+
+    def alternative(self, scope: Scope) -> list[str]:
+        """The same variable twice, and no other: its rows may well meet."""
+        id = self.rng.choice([*self.graph.concepts])
+        other = self.rng.choice([*self.graph.concepts, id])
+        return [self.bound(scope, "a", id), self.nested("UNION", [self.bound(scope, "a", other)])]
 
     def bound(self, scope: Scope, name: str, id: str) -> str:
         """A clause that binds a certain variable."""
@@ -319,6 +325,9 @@ class QueryWriter:
     def literal(self, scope: Scope, reference: str) -> Json:
         """Something to compare a reference with: mostly what it gives, or what it gives elsewhere."""
         kind = self.rng.random()
+        name = reference.removeprefix("?")
+        if name in scope.elements and kind < 0.4:
+            return scope.elements[name]  # an element is not its id
         if kind < 0.5:
             return self.found(scope, reference)
         if kind < 0.6:
@@ -378,6 +387,11 @@ class QueryWriter:
         return f"{self.rng.choice(functions)}({operand})"
 
     def comparison(self, scope: Scope) -> str:
+        if self.chance(0.1):
+            name, field = self.rng.choice([*scope.elements]), self.rng.choice(("id", "subject", "object"))
+            found = self.found(scope, f"?{name}.{field}")
+            id = found if isinstance(found, str) else scope.elements[name]
+            return f"?{name}.{field} {self.rng.choice(('==', '!='))} {self.given(self.near_id(id))}"
         left = self.reference(scope)
         other = self.reference(scope) if self.chance(0.3) else self.given(self.literal(scope, left))
         sides = [left, other]

@@ -9,7 +9,7 @@ import pytest
 from kip.backends.sqlite import SqliteBackend
 from kip.clock import FixedClock
 from kip.values import Json
-from tests.oracle.generate import ConceptSpec, GraphSpec
+from tests.oracle.generate import PREDICATES, ConceptSpec, GraphSpec
 from tests.oracle.generate_queries import Command
 from tests.oracle.judge import judge
 from tests.oracle.store import START, Loader, Store
@@ -88,3 +88,25 @@ def test_the_least_integer_of_64_bits(condition: str) -> None:
     verdict = judge(loader.nexus, loader.graph, command, 1)
     loader.nexus.close()
     assert verdict.fault is None, verdict
+
+
+def test_an_id_counts_as_a_whole(loader: Loader) -> None:
+    """The key in an id names an element alone; with another letter or predicate the id is none."""
+    graph = loader.graph
+    about = next(link for link in graph.links.values() if link["subject"] in graph.links)
+    key, predicate = about["subject"].split(":")[1:]
+    other = next(name for name in PREDICATES if name != predicate)
+    for id in (about["subject"], f"P:{key}:{other}", f"C:{key}", f"P:{key}:", f"P:0{key}:{predicate}", "P:1", ""):
+        for clause in (
+            "?x (id: :id)",
+            "?x {id: :id}",
+            "?x (?s, ?p, ?o) FILTER(?x.id == :id)",
+            "?x (?s, ?p, ?o) FILTER(?x.subject == :id)",
+            "?x (?s, ?p, ?o) FILTER(?x.subject != :id)",
+            "?x (?s, ?p, ?o) FILTER(IN(?s.id, [:id]))",
+            "(?x, ?p, ?o) FILTER(?x.id == :id)",
+            "(?x, ?p, ?o) FILTER(IN(?x.id, :ids))",
+        ):
+            command = Command(f"FIND(?x) WHERE {{ {clause} }}", {"id": id, "ids": [id, 1]})
+            verdict = judge(loader.nexus, graph, command, 1)
+            assert verdict.fault is None, (clause, id, verdict)

@@ -176,9 +176,8 @@ def test_a_sound_store_has_no_findings(tmp_path: Path) -> None:
     "damage",
     [
         "DELETE FROM search WHERE rowid = (SELECT key FROM concept WHERE name = 'findable')",
-        "UPDATE search SET named = '1cxother', tokens = '', scope = '1c' "
-        "WHERE rowid = (SELECT key FROM concept WHERE name = 'findable')",
-        "INSERT INTO search (rowid, named, tokens, scope) VALUES (999998, '1cxghost', '', '1c')",
+        "UPDATE search SET terms = '1c 1cxother' WHERE rowid = (SELECT key FROM concept WHERE name = 'findable')",
+        "INSERT INTO search (rowid, terms) VALUES (999998, '1c 1cxghost')",
     ],
 )
 def test_search_entries_out_of_step_are_found_and_mended(tmp_path: Path, damage: str) -> None:
